@@ -1,0 +1,155 @@
+"""What every game promises to the table, and the reasons for which it refuses. Open this first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from darbar_rules.deal import Chance
+
+
+class Refusal(StrEnum):
+    """Why the rules refuse a decision. Sent to clients: add one, never rename one."""
+
+    UNKNOWN_CARD = "unknown_card"
+    UNKNOWN_DECISION = "unknown_decision"
+    CARD_NOT_HELD = "card_not_held"
+    MUST_FOLLOW_SUIT = "must_follow_suit"
+    MUST_PLAY_TRUMP = "must_play_trump"
+    NOT_YOUR_TURN = "not_your_turn"
+    NOT_NOW = "not_now"
+    TRUMP_NOT_CHOSEN = "trump_not_chosen"
+    TRUMP_ALREADY_SHOWN = "trump_already_shown"
+    MAY_NOT_ASK = "may_not_ask"
+    MAY_NOT_SHOW = "may_not_show"
+
+
+class RuleRefused(Exception):
+    """The rules do not allow this decision: nothing has changed."""
+
+    def __init__(self, code: Refusal, **details: object) -> None:
+        super().__init__(code.value)
+        self.code = code
+        self.details = details
+
+
+class OptionInvalid(Exception):
+    """An option of a new table is not allowed; `option` names the field, `reason` is a sentence for people."""
+
+    def __init__(self, option: str, reason: str) -> None:
+        super().__init__(f"{option}: {reason}")
+        self.option = option
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where a game stands: `seats` may decide now (usually one); none while the table must deal or the game is over."""
+
+    round: int
+    turn: int
+    seats: tuple[int, ...]
+    game_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Legal:
+    """What one seat may decide now, in the words of the wire.
+
+    `play`: cards (`"AS"`); `name`: what `choose_trump`, `declare` ... may name;
+    `also`: decision types without an argument.
+    """
+
+    play: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What an event lets be seen: `public` by everyone, spectators too; `secret[seat]` by that seat alone.
+
+    Both are mappings ready for JSON. A field that is named in neither is seen by nobody.
+    """
+
+    public: Mapping[str, Any]
+    secret: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """How the last finished round came out, in the terms of coins and scores; nothing of any one game.
+
+    `points` and `totals` have one number a seat (partners have the same one). `winners` share the pot of the stake
+    unit that ended with this round (empty: the unit goes on). `losers_pay_again`: each other seat pays the bet once
+    more (CP-34). `places` has one place a seat when the game is over (GEN-8), else it is empty.
+    """
+
+    round: int
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+    winners: tuple[int, ...]
+    losers_pay_again: bool
+    game_over: bool
+    places: tuple[int, ...] = ()
+
+
+class Game(Protocol):
+    """One game. State, event, decision and option types are its own, all frozen; seats are 0..n-1 in the order of play.
+
+    `decide` refuses with `RuleRefused` and changes nothing; `evolve` copies outcomes and never refuses.
+    """
+
+    name: str
+    title: str
+    rules_version: int
+    direction: str  # "clockwise" or "anticlockwise", as seen on a screen
+    stake_unit: str  # "round" or "game"
+    options_type: type[Any]
+    view_type: type[Any]
+    events: Mapping[str, type[Any]]  # kind as stored -> frozen dataclass
+    decisions: Mapping[str, type[Any]]  # type on the wire -> frozen dataclass
+
+    def check_options(self, options: Any) -> None:
+        """Raise OptionInvalid for a value or a combination that is not offered."""
+
+    def seat_counts(self, options: Any) -> tuple[int, ...]:
+        """The numbers of seats that this table may have, the default first."""
+
+    def partners(self, options: Any, seats: int) -> tuple[tuple[int, ...], ...]:
+        """The teams that are known from the start, each a tuple of seats; empty when everyone plays alone."""
+
+    def new(self, options: Any, seats: int) -> Any:
+        """The state before the first deal."""
+
+    def deal(self, state: Any, chance: Chance) -> tuple[Any, ...]:
+        """The events that begin the next round."""
+
+    def decide(self, state: Any, seat: int, decision: Any, chance: Chance) -> tuple[Any, ...]:
+        """The events that follow from what this seat decides, outcomes included."""
+
+    def evolve(self, state: Any, event: Any) -> Any:
+        """The state after an event."""
+
+    def turn(self, state: Any) -> Turn:
+        """Whose decision is due."""
+
+    def legal(self, state: Any, seat: int) -> Legal:
+        """Everything that this seat may decide now; empty when nothing."""
+
+    def view(self, state: Any, seat: int | None) -> Any:
+        """All that a seat (None: a spectator) may know, as `view_type`."""
+
+    def show(self, before: Any, event: Any) -> Shown:
+        """What an event lets be seen; `before` is the state it was applied to."""
+
+    def fallback(self, view: Any) -> Any:
+        """The decision taken for a seat whose time is up, from its view alone (GEN-5)."""
+
+    def kind_of(self, event: Any) -> str:
+        """The stored kind of an event."""
+
+    def result(self, state: Any) -> RoundResult | None:
+        """The result of the round that has just ended; None before that and while one is played."""
