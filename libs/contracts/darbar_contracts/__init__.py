@@ -1,0 +1,1 @@
+"""Everything that crosses a process: one file for the service that owns the wire."""

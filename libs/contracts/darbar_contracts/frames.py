@@ -1,0 +1,247 @@
+"""The players' socket: frames of the client and of the table. Open this to talk to a table."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from enum import StrEnum
+from functools import reduce
+from operator import or_
+from typing import Any, get_type_hints
+
+import msgspec
+from darbar_rules.games import ALL
+
+PROTOCOL = 1
+FRAME_BYTES_MAX = 4096
+FRAMES_A_SECOND_MAX = 20
+COMMAND_ID_CHARACTERS_MIN = 16
+COMMAND_ID_CHARACTERS_MAX = 32
+SEED_STRING_CHARACTERS_MAX = 64
+
+CommandId = str
+
+
+class TableReason(StrEnum):
+    """Why the table refuses a frame. Sent to clients: add one, never rename one. (The rules have their own.)"""
+
+    FRAME_INVALID = "frame_invalid"
+    FRAME_TOO_LARGE = "frame_too_large"
+    FRAMES_TOO_MANY = "frames_too_many"
+    FRAME_NOT_TEXT = "frame_not_text"
+    HELLO_EXPECTED = "hello_expected"
+    PROTOCOL_UNKNOWN = "protocol_unknown"
+    TOKEN_INVALID = "token_invalid"  # noqa: S105 - a code, not a secret
+    TOKEN_EXPIRED = "token_expired"  # noqa: S105
+    TABLE_UNKNOWN = "table_unknown"
+    TABLE_CLOSED = "table_closed"
+    TABLE_FROZEN = "table_frozen"
+    TABLE_PRIVATE = "table_private"
+    NOT_OWNER = "not_owner"
+    BUSY = "busy"
+    UNAVAILABLE = "unavailable"
+    COMMAND_ID_INVALID = "command_id_invalid"
+    COMMAND_ID_REUSED = "command_id_reused"
+    STALE_TURN = "stale_turn"
+    NOT_SEATED = "not_seated"
+    ALREADY_SEATED = "already_seated"
+    SEATED_ELSEWHERE = "seated_elsewhere"
+    SEAT_TAKEN = "seat_taken"
+    SEAT_UNKNOWN = "seat_unknown"
+    TABLE_FULL = "table_full"
+    SHORT_OF_COINS = "short_of_coins"
+    NOT_NOW = "not_now"
+    ROUND_RUNNING = "round_running"
+    NOT_A_BOT = "not_a_bot"
+    SEED_LATE = "seed_late"
+    SEED_MISMATCH = "seed_mismatch"
+
+
+class Frame(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """What a client sends: one JSON object a text message, unknown fields refused."""
+
+
+class Hello(Frame, frozen=True, tag="hello"):
+    """The first frame. `version` is the last one the client has (0: none); it gets the rest or a snapshot."""
+
+    protocol: int
+    token: str
+    version: int = 0
+
+
+class FreshToken(Frame, frozen=True, tag="fresh_token"):
+    """A newer token, so that the socket does not end with the old one."""
+
+    token: str
+
+
+class Ping(Frame, frozen=True, tag="ping"):
+    """Answered by a heartbeat with the table's version."""
+
+
+class Sit(Frame, frozen=True, tag="sit"):
+    """Take a seat: the one named, or the next by the table's order (TL-4)."""
+
+    id: CommandId
+    seat: int | None = None
+
+
+class StartNow(Frame, frozen=True, tag="start_now"):
+    """Begin the count-in with bots in the empty seats; with all seats taken, end the first count-in (TL-9)."""
+
+    id: CommandId
+
+
+class Ready(Frame, frozen=True, tag="ready"):
+    """Ready for the next round: when everyone present says so, the count-in ends at once (TL-9)."""
+
+    id: CommandId
+
+
+class Leave(Frame, frozen=True, tag="leave"):
+    """Give the seat up (TL-11, TL-29, TL-35, TL-38)."""
+
+    id: CommandId
+
+
+class ImBack(Frame, frozen=True, tag="im_back"):
+    """Take the seat over from the bot that plays it (TL-16)."""
+
+    id: CommandId
+
+
+class SendBotAway(Frame, frozen=True, tag="send_bot_away"):
+    """Take a bot out of its seat, before a game or between rounds (TL-25)."""
+
+    id: CommandId
+    seat: int
+
+
+class SeedCommit(Frame, frozen=True, tag="seed_commit"):
+    """During a count-in: sha256 in hex of the string this client adds to the next deal's chance."""
+
+    id: CommandId
+    sha256: str
+
+
+class SeedOpen(Frame, frozen=True, tag="seed_open"):
+    """At zero: the string that was committed."""
+
+    id: CommandId
+    string: str
+
+
+def _decision_frame(kind: str, decision: type[Any]) -> type[Any]:
+    """A decision of the rules as a frame: `id`, `round` and `turn`, then the decision's own fields."""
+    types = get_type_hints(decision)
+    body: list[Any] = [
+        (item.name, types[item.name]) if item.default is MISSING else (item.name, types[item.name], item.default)
+        for item in fields(decision)
+    ]
+    head: list[Any] = [("id", CommandId), ("round", int), ("turn", int)]
+    return msgspec.defstruct(decision.__name__, head + body, bases=(Frame,), tag=kind, frozen=True, kw_only=True)
+
+
+class DecisionFrames:
+    """The frames of every decision of every game, made from the registry: a new game needs no line here."""
+
+    def __init__(self) -> None:
+        decisions = {kind: decision for game in ALL for kind, decision in game.decisions.items()}
+        self.by_kind = {kind: _decision_frame(kind, decision) for kind, decision in decisions.items()}
+        self._made_from = {
+            frame: (decisions[kind], tuple(item.name for item in fields(decisions[kind])))
+            for kind, frame in self.by_kind.items()
+        }
+
+    def decision_of(self, frame: Any) -> Any | None:
+        """The rules' decision that a frame carries; None when it is another kind of command."""
+        made_from = self._made_from.get(type(frame))
+        if made_from is None:
+            return None
+        decision, names = made_from
+        return decision(*[getattr(frame, name) for name in names])
+
+
+TABLE_FRAMES = (Hello, FreshToken, Ping, Sit, StartNow, Ready, Leave, ImBack, SendBotAway, SeedCommit, SeedOpen)
+
+
+def client_frame_type(decisions: DecisionFrames) -> Any:
+    """The union of everything that a client may send, for a decoder."""
+    return reduce(or_, (*TABLE_FRAMES, *decisions.by_kind.values()))
+
+
+# What the table sends. The owner writes event frames by hand, part by part (a public part is encoded once for all);
+# these types say what they hold, and clients decode with them.
+
+
+class ServerFrame(msgspec.Struct, frozen=True, tag_field="type"):
+    """What the table sends. Unknown fields are allowed: an older client lives with a newer table."""
+
+
+class Welcome(ServerFrame, frozen=True, tag="welcome"):
+    """The answer to hello; frames or a snapshot up to `version` follow. `seat` None: a spectator."""
+
+    protocol: int
+    table_id: str
+    seat: int | None
+    version: int
+
+
+class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
+    """All that this seat may know at a version: `table` for every game, `game` the game's view."""
+
+    version: int
+    seat: int | None
+    table: dict[str, Any]
+    game: dict[str, Any] | None = None
+    legal: dict[str, Any] | None = None
+    remaining_ms: int | None = None
+
+
+class EventFrame(ServerFrame, frozen=True, tag="event"):
+    """One version of the table as this seat may see it.
+
+    `id` is there for the seat whose command made it, and is its acknowledgement. `legal` is there when this seat may
+    decide next. `remaining_ms` is the time that the seats on turn have.
+    """
+
+    version: int
+    kind: str
+    public: dict[str, Any]
+    secret: dict[str, Any] | None = None
+    id: str | None = None
+    legal: dict[str, Any] | None = None
+    remaining_ms: int | None = None
+
+
+class RefusedFrame(ServerFrame, frozen=True, tag="refused"):
+    """A command that changed nothing; `retry` says that the same id may be sent again later."""
+
+    code: str
+    message: str
+    id: str | None = None
+    details: dict[str, Any] = {}
+    retry: bool = False
+
+
+class Done(ServerFrame, frozen=True, tag="done"):
+    """A command that is answered again, or that needed no event; `version` is where its event stands."""
+
+    id: str
+    version: int
+
+
+class Heartbeat(ServerFrame, frozen=True, tag="heartbeat"):
+    """Sent at least every HEARTBEAT_SECONDS: a client that has less than `version` asks again with hello."""
+
+    version: int
+
+
+class Closing(ServerFrame, frozen=True, tag="closing"):
+    """The last frame before the table closes a socket, and why."""
+
+    code: str
+    message: str
+
+
+HEARTBEAT_SECONDS = 5
+AnyServerFrame = Welcome | Snapshot | EventFrame | RefusedFrame | Done | Heartbeat | Closing
