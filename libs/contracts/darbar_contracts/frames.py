@@ -9,6 +9,7 @@ from operator import or_
 from typing import Any, get_type_hints
 
 import msgspec
+
 from darbar_rules.games import ALL
 
 PROTOCOL = 1
@@ -30,8 +31,8 @@ class TableReason(StrEnum):
     FRAME_NOT_TEXT = "frame_not_text"
     HELLO_EXPECTED = "hello_expected"
     PROTOCOL_UNKNOWN = "protocol_unknown"
-    TOKEN_INVALID = "token_invalid"  # noqa: S105 - a code, not a secret
-    TOKEN_EXPIRED = "token_expired"  # noqa: S105
+    TOKEN_INVALID = "token_invalid"
+    TOKEN_EXPIRED = "token_expired"
     TABLE_UNKNOWN = "table_unknown"
     TABLE_CLOSED = "table_closed"
     TABLE_FROZEN = "table_frozen"
