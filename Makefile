@@ -1,0 +1,53 @@
+# Every target calls a program or a script of this repository; there is no logic here.
+PYTHON ?= python3.11
+GAME ?= court_piece
+BOTS ?= 3
+ROW ?=
+UPGRADE ?=
+UV_VERSION = 0.13.9
+LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test check fix setup bench mutants lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: ## everything in one process on one port, with its own PostgreSQL and NATS under ./var
+	bash deploy/local/setup.sh
+	.venv/bin/darbar up
+
+demo: ## play a game in the terminal against a running server: GAME=court_piece BOTS=3
+	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS)
+
+test: setup ## every test, with real servers
+	.venv/bin/pytest -n 2 --dist loadfile
+
+check: setup ## format, lint, types, imports, repository rules: everything that needs no server
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	.venv/bin/pytest tests/repository
+
+fix: setup ## let ruff format and mend what it can
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+setup: ## .venv with what development needs
+	bash deploy/local/setup.sh --dev
+
+bench: setup ## measure the targets: ROW=name for one of them
+	.venv/bin/python bench/run.py --row "$(ROW)"
+
+mutants: setup ## break the rules in many small ways, and see that a test notices each
+	bash libs/rules/mutants.sh
+
+lock: ## requirements*.lock anew from requirements*.in: UPGRADE=--upgrade for newer versions
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/pip install --quiet uv==$(UV_VERSION)
+	$(LOCK) requirements.in --output-file requirements.lock
+	$(LOCK) requirements-dev.in --output-file requirements-dev.lock
+
+clean: ## remove what tools left behind; ./var with the local data stays
+	rm -rf build dist .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
