@@ -1,0 +1,375 @@
+"""The rules of style that a program can check in Python code. Open this when `make check` calls code untidy."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import pytest
+from tracked import Source, sources
+
+FUNCTION_LINES_MAX = 40
+FILE_LINES_MAX = 400
+TEST_FILE_LINES_MAX = 600
+POSITIONAL_PARAMETERS_MAX = 4
+
+MODULE_NAMES_REFUSED = frozenset(["utils", "util", "helpers", "helper", "common", "manager", "base", "misc"])
+MUTABLE_TYPES = frozenset(["list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"])
+LOG_METHODS = frozenset(["debug", "info", "warning", "error", "exception", "critical"])
+GAME_WORDS = re.compile(r"(?<![a-z])(seat|trick|trump|card|coin|pot|stake|bid)s?(?![a-z])", re.IGNORECASE)
+SQL = re.compile(
+    r"\s*(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|WITH\s+\w+\s+AS\s"
+    r"|(CREATE|ALTER|DROP)\s+(TABLE|ROLE|USER|DATABASE|SCHEMA|INDEX|VIEW|TYPE|FUNCTION)\s)"
+)
+EVENT_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+# Where a rule does not fit, and why. An entry that is no longer needed fails a test.
+ENVIRONMENT_READERS: dict[str, str] = {
+    "libs/kit/darbar_kit/settings.py": "the one place where settings are read",
+}
+BROAD_EXCEPTS: dict[tuple[str, str], str] = {}
+TASK_OWNERS: dict[str, str] = {}
+SQL_IN_PYTHON: dict[str, str] = {}
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def long_functions(source: Source) -> Iterator[str]:
+    for node in definitions(source.tree):
+        lines = (node.end_lineno or node.lineno) - node.lineno + 1
+        if lines > FUNCTION_LINES_MAX:
+            yield f"{source.path}:{node.lineno}: {node.name} has {lines} lines, {FUNCTION_LINES_MAX} at most"
+
+
+def long_files(source: Source) -> Iterator[str]:
+    lines_max = TEST_FILE_LINES_MAX if source.is_test else FILE_LINES_MAX
+    if len(source.lines) > lines_max:
+        yield f"{source.path}: {len(source.lines)} lines, {lines_max} at most"
+
+
+def files_without_a_first_line(source: Source) -> Iterator[str]:
+    """The first line (after `#!`) is a docstring whose first line ends a sentence."""
+    lines = [line for line in source.lines if not line.startswith("#!")]
+    if not lines or not lines[0].startswith('"""'):
+        yield f"{source.path}:1: the first line must be a docstring that says who should open the file"
+    elif not lines[0].removesuffix('"""').rstrip().endswith((".", ":", "?", "!")):
+        yield f"{source.path}:1: the docstring's first line must be a sentence"
+
+
+def modules_with_empty_names(source: Source) -> Iterator[str]:
+    for part in source.path.removesuffix(".py").split("/"):
+        if part in MODULE_NAMES_REFUSED:
+            yield f"{source.path}: {part} says nothing about what is in it"
+
+
+def many_positional_parameters(source: Source) -> Iterator[str]:
+    if source.is_test:
+        return  # pytest passes fixtures by name.
+    for node in definitions(source.tree):
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+        count = len([name for name in names if name not in ("self", "cls")])
+        if count > POSITIONAL_PARAMETERS_MAX:
+            yield f"{source.path}:{node.lineno}: {node.name} has {count} positional parameters: put `*` before the rest"
+
+
+def environment_read_elsewhere(source: Source) -> Iterator[str]:
+    if source.path in ENVIRONMENT_READERS:
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and dotted(node) in ("os.environ", "os.getenv", "os.putenv"):
+            yield f"{source.path}:{node.lineno}: only darbar_kit/settings.py reads the environment"
+        if isinstance(node, ast.ImportFrom) and node.module == "os":
+            yield from (
+                f"{source.path}:{node.lineno}: only darbar_kit/settings.py reads the environment"
+                for name in node.names
+                if name.name in ("environ", "getenv", "putenv")
+            )
+
+
+def broad_excepts(source: Source) -> Iterator[str]:
+    for place, line in places_of_broad_excepts(source):
+        if (source.path, place) not in BROAD_EXCEPTS:
+            yield f"{source.path}:{line}: {place} catches everything: name what you expect, or say why in BROAD_EXCEPTS"
+
+
+def places_of_broad_excepts(source: Source) -> Iterator[tuple[str, int]]:
+    for place, node in named_nodes(source.tree):
+        if isinstance(node, ast.ExceptHandler):
+            caught = [] if node.type is None else [dotted(part) for part in ast.walk(node.type)]
+            if node.type is None or {"Exception", "BaseException"} & set(caught):
+                yield place, node.lineno
+
+
+def tasks_without_an_owner(source: Source) -> Iterator[str]:
+    if source.path in TASK_OWNERS:
+        return
+    for line in lines_of_bare_tasks(source):
+        yield f"{source.path}:{line}: a task without an owner: use a TaskGroup, or name who ends it in TASK_OWNERS"
+
+
+def lines_of_bare_tasks(source: Source) -> Iterator[int]:
+    """`asyncio.create_task`, `loop.create_task`, `ensure_future`; not `tasks.create_task` of a TaskGroup."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        owner, _, method = dotted(node.func).rpartition(".")
+        group = re.search(r"(tasks|group)$", owner)
+        if method == "ensure_future" or (method == "create_task" and not group):
+            yield node.lineno
+
+
+def structs_that_can_change(source: Source) -> Iterator[str]:
+    """`frozen=True` on each class under msgspec.Struct: mypy does not accept inheriting it."""
+    structs = {"msgspec.Struct", "Struct"}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef) and structs & {dotted(base) for base in node.bases}:
+            structs.add(node.name)
+            if not says_frozen(node.keywords):
+                yield f"{source.path}:{node.lineno}: {node.name} must say frozen=True"
+        if isinstance(node, ast.Call) and dotted(node.func).endswith("defstruct") and not says_frozen(node.keywords):
+            yield f"{source.path}:{node.lineno}: defstruct must say frozen=True"
+
+
+def sleeps_in_tests(source: Source) -> Iterator[str]:
+    if not source.is_test:
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and dotted(node.func) in ("time.sleep", "asyncio.sleep", "sleep"):
+            if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == 0:
+                continue  # Lets other tasks run; waits for nothing.
+            yield f"{source.path}:{node.lineno}: a sleep in a test: wait for a condition with a limit (`eventually`)"
+
+
+def work_at_import(source: Source) -> Iterator[str]:
+    for node in source.tree.body:
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Delete):
+            yield f"{source.path}:{node.lineno}: work at import: move it into a function"
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await):
+            yield f"{source.path}:{node.lineno}: a call at import: move it into a function"
+
+
+def globals_that_change(source: Source) -> Iterator[str]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Global):
+            yield f"{source.path}:{node.lineno}: `global`: give the state to an object that is passed on"
+    if source.is_test:
+        return
+    for statement in source.tree.body:
+        if isinstance(statement, ast.Assign) and is_mutable(statement.value):
+            name = dotted(statement.targets[0])
+            if name != "__all__":
+                yield f"{source.path}:{statement.lineno}: {name} can change: a tuple, a frozenset, or `: Mapping[...]`"
+        if isinstance(statement, ast.AnnAssign) and statement.value is not None and is_mutable(statement.value):
+            kind = dotted(statement.annotation).rpartition(".")[2]
+            if kind in MUTABLE_TYPES:
+                yield f"{source.path}:{statement.lineno}: a {kind} that can change: annotate a read-only type"
+
+
+def logs_that_are_sentences(source: Source) -> Iterator[str]:
+    """A log entry is an event's name and fields."""
+    for node in ast.walk(source.tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+            continue
+        owner = dotted(node.func.value).rpartition(".")[2].lstrip("_")
+        if owner not in ("log", "logger") or node.func.attr not in LOG_METHODS:
+            continue
+        event = node.args[0]
+        if not (isinstance(event, ast.Constant) and EVENT_NAME.fullmatch(str(event.value))):
+            yield f"{source.path}:{node.lineno}: log a fixed snake_case event name, the rest as fields"
+
+
+def sql_in_python(source: Source) -> Iterator[str]:
+    if source.is_test or source.path in SQL_IN_PYTHON:
+        return
+    for line in lines_of_sql(source):
+        yield f"{source.path}:{line}: SQL belongs in a .sql file, with a name and a reason"
+
+
+def lines_of_sql(source: Source) -> Iterator[int]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value):
+            yield node.lineno
+
+
+def the_kit_speaks_of_the_game(source: Source) -> Iterator[str]:
+    if not source.path.startswith("libs/kit/darbar_kit/"):
+        return
+    for number, line in enumerate(source.lines, 1):
+        if word := GAME_WORDS.search(line):
+            yield f"{source.path}:{number}: the kit knows no {word.group()}"
+
+
+def games_asked_for_by_name(source: Source) -> Iterator[str]:
+    """What only one game knows is in its own folder: nothing else compares with a game's name."""
+    if source.is_test or source.path.startswith("libs/rules/darbar_rules/games/"):
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and part.value in game_names():
+                    yield f"{source.path}:{part.lineno}: asks for the game {part.value!r}: ask the game instead"
+
+
+def game_names() -> frozenset[str]:
+    """The folders and files under `games/` are the games."""
+    prefix = "libs/rules/darbar_rules/games/"
+    paths = [source.path.removeprefix(prefix) for source in sources() if source.path.startswith(prefix)]
+    return frozenset({path.split("/")[0].removesuffix(".py") for path in paths} - {"__init__"}) | {"court_piece"}
+
+
+def definitions(tree: ast.AST) -> Iterator[Definition]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def named_nodes(tree: ast.AST, place: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Every node with the dotted name of the class and function it is in."""
+    for child in ast.iter_child_nodes(tree):
+        yield place, child
+        inner = place
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = f"{place}.{child.name}".lstrip(".")
+        yield from named_nodes(child, inner)
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` of an expression; a call or an index in it is passed over."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attribute):
+            return f"{dotted(value)}.{attribute}"
+        case ast.Call(func=inner) | ast.Subscript(value=inner):
+            return dotted(inner)
+        case _:
+            return ""
+
+
+def says_frozen(keywords: list[ast.keyword]) -> bool:
+    return any(
+        word.arg == "frozen" and isinstance(word.value, ast.Constant) and word.value.value is True for word in keywords
+    )
+
+
+def is_mutable(value: ast.expr) -> bool:
+    displays = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+    called = isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in MUTABLE_TYPES
+    return called or isinstance(value, displays)
+
+
+CHECKS: tuple[Callable[[Source], Iterator[str]], ...] = (
+    long_functions,
+    long_files,
+    files_without_a_first_line,
+    modules_with_empty_names,
+    many_positional_parameters,
+    environment_read_elsewhere,
+    broad_excepts,
+    tasks_without_an_owner,
+    structs_that_can_change,
+    sleeps_in_tests,
+    work_at_import,
+    globals_that_change,
+    logs_that_are_sentences,
+    sql_in_python,
+    the_kit_speaks_of_the_game,
+    games_asked_for_by_name,
+)
+
+LONG = "def f():\n" + "    x = 1\n" * FUNCTION_LINES_MAX
+CODE = "services/table/darbar_table/x.py"
+TEST = "services/table/tests/test_x.py"
+PLANTED: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
+    (long_functions, CODE, LONG),
+    (long_functions, CODE, "class A:\n    async " + LONG.replace("\n", "\n    ")),
+    (long_files, CODE, "x = 1\n" * (FILE_LINES_MAX + 1)),
+    (long_files, TEST, "x = 1\n" * (TEST_FILE_LINES_MAX + 1)),
+    (files_without_a_first_line, CODE, ""),
+    (files_without_a_first_line, CODE, "import os\n"),
+    (files_without_a_first_line, CODE, '"""Seats"""\n'),
+    (modules_with_empty_names, "libs/kit/darbar_kit/utils.py", ""),
+    (modules_with_empty_names, "libs/kit/darbar_kit/common/x.py", ""),
+    (many_positional_parameters, CODE, "class A:\n    def f(self, a, b, c, d, e): ...\n"),
+    (environment_read_elsewhere, CODE, "import os\nX = os.environ['X']\n"),
+    (environment_read_elsewhere, CODE, "import os\nX = os.getenv('X')\n"),
+    (environment_read_elsewhere, TEST, "from os import environ\n"),
+    (broad_excepts, CODE, "try:\n    f()\nexcept Exception:\n    pass\n"),
+    (broad_excepts, CODE, "try:\n    f()\nexcept (OSError, BaseException) as error:\n    pass\n"),
+    (broad_excepts, CODE, "try:\n    f()\nexcept:\n    pass\n"),
+    (tasks_without_an_owner, CODE, "import asyncio\nasyncio.create_task(f())\n"),
+    (tasks_without_an_owner, CODE, "task = loop.create_task(f())\n"),
+    (tasks_without_an_owner, CODE, "asyncio.ensure_future(f())\n"),
+    (structs_that_can_change, CODE, "class A(msgspec.Struct):\n    x: int\n"),
+    (structs_that_can_change, CODE, "class A(Struct, frozen=True): ...\nclass B(A, kw_only=True): ...\n"),
+    (structs_that_can_change, CODE, "A = msgspec.defstruct('A', [], frozen=False)\n"),
+    (sleeps_in_tests, TEST, "import time\ntime.sleep(1)\n"),
+    (sleeps_in_tests, TEST, "async def f():\n    await asyncio.sleep(seconds)\n"),
+    (work_at_import, CODE, "configure()\n"),
+    (work_at_import, CODE, "for x in y:\n    x()\n"),
+    (globals_that_change, CODE, "SEATS = {}\n"),
+    (globals_that_change, CODE, "SEATS: dict[str, int] = {}\n"),
+    (globals_that_change, CODE, "SEATS = collections.defaultdict(int)\n"),
+    (globals_that_change, TEST, "def f():\n    global x\n"),
+    (logs_that_are_sentences, CODE, "log.info(f'seat {x} taken')\n"),
+    (logs_that_are_sentences, CODE, "self._log.warning('The seat was taken', seat=1)\n"),
+    (sql_in_python, CODE, "X = 'SELECT 1 FROM seat'\n"),
+    (sql_in_python, CODE, "X = '''\n  UPDATE seat SET x = 1'''\n"),
+    (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "# every seat\n"),
+    (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "coins_max = 1\n"),
+    (games_asked_for_by_name, CODE, "if game.name == 'court_piece': ...\n"),
+    (games_asked_for_by_name, CODE, "match name:\n    case 'court_piece': ...\n"),
+)
+LET_THROUGH: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
+    (long_functions, CODE, LONG.removesuffix("    x = 1\n")),
+    (long_files, TEST, "x = 1\n" * (FILE_LINES_MAX + 1)),
+    (files_without_a_first_line, CODE, '#!/usr/bin/env python3\n"""Who sits where.\n\nMore."""\n'),
+    (many_positional_parameters, CODE, "class A:\n    def f(self, a, b, c, d, *, e): ...\n"),
+    (broad_excepts, CODE, "try:\n    f()\nexcept (OSError, ValueError):\n    pass\n"),
+    (tasks_without_an_owner, CODE, "tasks.create_task(f())\nself._group.create_task(f())\n"),
+    (structs_that_can_change, CODE, "class A(Struct, frozen=True): ...\nclass B(A, frozen=True): ...\n"),
+    (sleeps_in_tests, TEST, "asyncio.sleep(0)\n"),
+    (sleeps_in_tests, CODE, "asyncio.sleep(1)\n"),
+    (globals_that_change, CODE, "SEATS: Mapping[str, int] = {}\n__all__ = ['x']\n"),
+    (logs_that_are_sentences, CODE, "log.info('seat_taken', seat=seat)\nmath.log(f(x))\n"),
+    (sql_in_python, CODE, "X = 'Select a seat'\n"),
+    (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "# a wildcard subject\n"),
+    (games_asked_for_by_name, CODE, "GAME = 'court_piece'\n"),
+)
+
+
+def python_sources() -> list[Source]:
+    return [source for source in sources() if source.is_python]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_code_has_no(check: Callable[[Source], Iterator[str]]) -> None:
+    findings = list(chain.from_iterable(check(source) for source in python_sources()))
+    assert not findings, "\n" + "\n".join(findings)
+
+
+@pytest.mark.parametrize(("check", "path", "text"), PLANTED)
+def test_a_planted_violation_is_found(check: Callable[[Source], Iterator[str]], path: str, text: str) -> None:
+    assert list(check(Source(path, text)))
+
+
+@pytest.mark.parametrize(("check", "path", "text"), LET_THROUGH)
+def test_tidy_code_is_let_through(check: Callable[[Source], Iterator[str]], path: str, text: str) -> None:
+    assert not list(check(Source(path, text)))
+
+
+def test_every_check_is_tried_on_a_planted_violation() -> None:
+    assert {check for check, _, _ in PLANTED} == set(CHECKS)
+
+
+def test_no_exception_to_a_rule_is_out_of_date() -> None:
+    by_path = {source.path: source for source in python_sources()}
+    broad = {(path, place) for path, source in by_path.items() for place, _ in places_of_broad_excepts(source)}
+    tasks = {path for path, source in by_path.items() if any(lines_of_bare_tasks(source))}
+    sql = {path for path, source in by_path.items() if any(lines_of_sql(source))}
+    assert set(BROAD_EXCEPTS) <= broad
+    assert set(TASK_OWNERS) <= tasks
+    assert set(SQL_IN_PYTHON) <= sql
+    assert set(ENVIRONMENT_READERS) <= set(by_path)
