@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, Literal
 
 import msgspec
+
+# Only totals: asked by whoever checks that no coin appeared or vanished.
+WALLET_AUDIT = "wallet.audit"
+
+# Keys, tables, units and accounts: what a ledger keeps for ever is plain text.
+LedgerName = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")]
+
+# A page of a player's own ledger.
+WALLET_ENTRIES_PAGE = 50
+WALLET_ENTRIES_PAGE_MAX = 200
 
 
 class WalletReason(StrEnum):
@@ -19,24 +31,28 @@ class WalletReason(StrEnum):
     PAYEE_UNKNOWN = "payee_unknown"
     ACCOUNT_UNKNOWN = "account_unknown"
     AMOUNT_INVALID = "amount_invalid"
+    SEATS_INVALID = "seats_invalid"
+    ALREADY_GRANTED = "already_granted"
+    BALANCE_TOO_HIGH = "balance_too_high"
 
 
 class StakeSeat(msgspec.Struct, frozen=True):
     """One seat of a stake; `account_id` None is a bot, whose coins come from the bots' house account."""
 
     seat: int
-    account_id: str | None
+    account_id: LedgerName | None
 
 
-class StakeRequest(msgspec.Struct, frozen=True):
+# Requests leave defaults out when written, so that a field added later changes no hash of a request already answered.
+class StakeRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Take the bet of every seat into the pot and one more into the reserve: all seats or none.
 
     `key` is permanent. `unit` names the stake unit (`"g1.r3"`), `attempt` grows with every count-in of it.
     """
 
-    key: str
-    table_id: str
-    unit: str
+    key: LedgerName
+    table_id: LedgerName
+    unit: LedgerName
     attempt: int
     bet_coins: int
     seats: tuple[StakeSeat, ...]
@@ -46,42 +62,55 @@ class Share(msgspec.Struct, frozen=True):
     """Coins for one seat's holder; `account_id` None is the bots' house account."""
 
     seat: int
-    account_id: str | None
+    account_id: LedgerName | None
     coins: int
 
 
-class SettleRequest(msgspec.Struct, frozen=True):
+class SettleRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Share out the pot of a granted stake and release what is left of the reserves to those who paid them.
 
     `pays_again`: seats whose reserve goes into the pot first. The shares, `forfeit_coins` and `rounding_coins`
     together must be exactly the pot. Payees are stakers of the unit, or `present_holders` (accounts that took a seat
-    over).
+    over). After a refund of the stake the answer is `cancelled`.
     """
 
-    key: str
-    stake_key: str
-    table_id: str
-    unit: str
+    key: LedgerName
+    stake_key: LedgerName
+    table_id: LedgerName
+    unit: LedgerName
     pays_again: tuple[int, ...]
     shares: tuple[Share, ...]
     forfeit_coins: int = 0
     rounding_coins: int = 0
-    present_holders: tuple[str, ...] = ()
+    present_holders: tuple[LedgerName, ...] = ()
 
 
-class RefundRequest(msgspec.Struct, frozen=True):
+class RefundRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Give everything of a stake back. Of a stake never made: a later stake with that key answers `cancelled`."""
 
-    key: str
-    stake_key: str
-    table_id: str
-    unit: str
+    key: LedgerName
+    stake_key: LedgerName
+    table_id: LedgerName
+    unit: LedgerName
+
+
+class GrantRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Coins from the house for a new account (once) or a daily top-up; a new account's grant opens its account.
+
+    The wallet itself counts how often. Give every claim of a top-up a key of its own: a refusal is kept with its key,
+    so a key made from the day would refuse the rest of that day.
+    """
+
+    key: LedgerName
+    account_id: LedgerName
+    kind: Literal["new_account", "top_up"]
 
 
 class WalletAnswer(msgspec.Struct, frozen=True):
     """The answer to stake, settle, refund or grant; the same one for ever for the same key and body.
 
-    `short`: the accounts that lack coins. `balances`: the available coins afterwards of the players concerned.
+    `short`: the accounts that lack coins, among them those that the wallet has never seen. `balances`: the available
+    coins afterwards of the players concerned.
     """
 
     done: bool
@@ -90,21 +119,65 @@ class WalletAnswer(msgspec.Struct, frozen=True):
     balances: dict[str, int] = {}
 
 
-class GrantRequest(msgspec.Struct, frozen=True):
-    """Coins from the house for a new account (`kind` "new_account") or a daily top-up (`kind` "top_up")."""
-
-    key: str
-    account_id: str
-    kind: str
-
-
 class BalancesRequest(msgspec.Struct, frozen=True):
     """Ask for available coins."""
 
-    account_ids: tuple[str, ...]
+    account_ids: tuple[LedgerName, ...]
 
 
 class BalancesAnswer(msgspec.Struct, frozen=True):
     """Available coins by account; an account that the wallet has never seen is left out."""
 
     balances: dict[str, int]
+
+
+class WalletEntry(msgspec.Struct, frozen=True):
+    """One line of a player's ledger. All of them together are the balance.
+
+    `reason`: bet, reserve, share, reserve_back, bet_back, new_account, top_up. `number` grows, with gaps.
+    """
+
+    number: int
+    coins: int
+    reason: str
+    unit: str | None
+    table_id: str | None
+    at: datetime
+
+
+class WalletView(msgspec.Struct, frozen=True):
+    """A player's own wallet, newest entries first; `next_before` asks for the page after this one, None at the end.
+
+    `reserved_coins` and `in_pots_coins` lie at tables and are no part of the balance.
+    """
+
+    account_id: str
+    balance_coins: int
+    reserved_coins: int
+    in_pots_coins: int
+    entries: tuple[WalletEntry, ...]
+    next_before: int | None = None
+
+
+class AuditRequest(msgspec.Struct, frozen=True):
+    """Ask whether the coins add up."""
+
+
+class WalletAudit(msgspec.Struct, frozen=True):
+    """Whether the coins add up, in totals only.
+
+    Good is: `sum_coins` 0, `balances_match` (every balance is the sum of its entries), nobody below zero, no transfer
+    unbalanced, `pots_match` (pots and reserves hold what the open stakes put there), `holds_match` (what players are
+    told to have at tables is what lies there for them).
+    """
+
+    entries: int
+    sum_coins: int
+    balances_match: bool
+    players_below_zero: int
+    transfers_unbalanced: int
+    stakes_open: int
+    pots_coins: int
+    reserves_coins: int
+    pots_match: bool
+    holds_match: bool
