@@ -14,6 +14,7 @@ class Refusal(StrEnum):
     """Why the rules refuse a decision. Sent to clients: add one, never rename one."""
 
     UNKNOWN_CARD = "unknown_card"
+    UNKNOWN_SUIT = "unknown_suit"
     UNKNOWN_DECISION = "unknown_decision"
     CARD_NOT_HELD = "card_not_held"
     MUST_FOLLOW_SUIT = "must_follow_suit"
@@ -153,3 +154,12 @@ class Game(Protocol):
 
     def result(self, state: Any) -> RoundResult | None:
         """The result of the round that has just ended; None before that and while one is played."""
+
+    def deal_record(self, state: Any) -> Any:
+        """How the cards of the round that is played, or has just ended, were dealt, for `verify_deal`; None before.
+
+        It holds every hand: to be shown when the round is over or was broken off, never before.
+        """
+
+    def verify_deal(self, options: Any, record: Any, chance: Chance, *, round: int) -> tuple[str, ...]:
+        """Deal that round again from its seeds and say what differs from its record: nothing, when it is proven."""

@@ -1,0 +1,13 @@
+"""THE REGISTRY: every game that can be played, one line a game. Open this to add one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from darbar_rules.game import Game
+from darbar_rules.games.court_piece.game import COURT_PIECE
+
+ALL: Final[tuple[Game, ...]] = (COURT_PIECE,)
+
+BY_NAME: Final[Mapping[str, Game]] = {game.name: game for game in ALL}

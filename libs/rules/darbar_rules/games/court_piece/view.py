@@ -1,0 +1,249 @@
+"""What one seat may know of a position, and of each event. Open this when something leaks (GEN-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from darbar_rules.cards import BITS, SUIT_OF, SUITS, TEXTS, texts_of
+from darbar_rules.game import Legal, Shown
+from darbar_rules.games.court_piece.events import (
+    CardPlayed,
+    DealRecord,
+    Event,
+    RoundDealt,
+    RoundEnded,
+    TrickTaken,
+    TrumpChosen,
+    TrumpShown,
+)
+from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
+from darbar_rules.games.court_piece.piles import pile_needed
+from darbar_rules.games.court_piece.play import NOTHING, legal
+from darbar_rules.games.court_piece.state import Phase, State, trump_is_hidden
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCard:
+    """A card on the table; `card` is None for who may not know it: it lies face down."""
+
+    seat: int
+    card: str | None
+    trump: bool = False  # it has trump power
+    face_down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTrick:
+    leader: int
+    cards: tuple[SeenCard, ...]
+    winner: int
+    picked_up: int
+
+
+@dataclass(frozen=True, slots=True)
+class CourtPieceView:
+    """All that a seat (None: a spectator) may know."""
+
+    seat: int | None
+    options: CourtPieceOptions
+    phase: Phase
+    round: int
+    turn: int
+    to_act: int | None
+    caller: int | None
+    totals: tuple[int, int]
+    collected: tuple[int, int]
+    hand: tuple[str, ...]  # without the face-down card
+    hand_counts: tuple[int, ...]
+    trump: str | None  # as far as this seat knows it
+    trump_shown: bool  # everybody knows it: it has trump power
+    indicator: str | None  # the caller's face-down card, while it lies there, for the caller
+    must_play_trump: bool
+    leader: int
+    winning: int | None
+    trick: tuple[SeenCard, ...]
+    pile: int
+    pile_needed: int
+    streak: int | None
+    tricks: tuple[SeenTrick, ...]
+    legal: Legal
+    ended: RoundEnded | None  # the round that has just ended, all of it
+
+
+def view(state: State, seat: int | None) -> CourtPieceView:
+    match, middle, play = state.match, state.middle, state.play
+    hidden = trump_is_hidden(state)
+    calls = seat is not None and seat == match.caller
+    return CourtPieceView(
+        seat=seat,
+        options=state.options,
+        phase=match.phase,
+        round=match.round,
+        turn=play.turn,
+        to_act=play.to_act,
+        caller=match.caller,
+        totals=match.totals,
+        collected=middle.collected,
+        hand=_hand(state, seat),
+        hand_counts=tuple(hand.bit_count() for hand in play.hands),
+        trump=_trump(state) if calls or not hidden else None,
+        trump_shown=play.trump is not None,
+        indicator=TEXTS[state.deal.indicator] if calls and hidden and state.deal.indicator is not None else None,
+        must_play_trump=play.must_trump,
+        leader=play.leader,
+        winning=play.winning if play.trick else None,
+        trick=_seen(state, play.leader, play.trick, SEATS if play.trump is None else play.trump_from, seat),
+        pile=middle.pile,
+        pile_needed=pile_needed(state.options, middle.collected),
+        streak=middle.streak,
+        tricks=tuple(
+            SeenTrick(
+                trick.leader,
+                _seen(state, trick.leader, trick.cards, trick.trump_from, seat),
+                trick.winner,
+                trick.picked_up,
+            )
+            for trick in middle.tricks
+        ),
+        legal=NOTHING if seat is None else legal(state, seat),
+        ended=match.ended,
+    )
+
+
+def show(before: State, event: Event) -> Shown:
+    """What an event lets be seen. Each field is named here or seen by nobody; an unknown event is a bug."""
+    match event:
+        case CardPlayed():
+            return _show_card(event)
+        case TrumpShown():
+            return Shown(
+                {
+                    "seat": event.seat,
+                    "how": event.how,
+                    "card": event.card,
+                    "suit": event.suit,
+                    "must_play_trump": event.must_play_trump,
+                    "to_act": event.to_act,
+                    "turn": event.turn,
+                }
+            )
+        case RoundDealt():
+            return _show_deal(before, event)
+        case TrumpChosen():
+            return _show_choice(before, event)
+        case RoundEnded():
+            return Shown(_result(event))
+        case _:
+            assert_never(event)
+
+
+def _show_deal(before: State, event: RoundDealt) -> Shown:
+    # Before the call only the caller sees cards: the others' may yet be dealt again (CP-3).
+    sees = range(SEATS) if before.options.trump == "kaat" else (event.caller,)
+    return Shown(
+        {
+            "round": event.round,
+            "caller": event.caller,
+            "hand_counts": [len(hand) for hand in event.hands],
+            "to_act": event.to_act,
+            "turn": event.turn,
+        },
+        {seat: {"hand": list(event.hands[seat])} for seat in sees},
+    )
+
+
+def _show_choice(before: State, event: TrumpChosen) -> Shown:
+    secret: dict[int, dict[str, Any]] = {
+        seat: {"hand": [card for card in hand if card != event.card]} for seat, hand in enumerate(event.hands)
+    }
+    public: dict[str, Any] = {
+        "seat": event.seat,
+        "hand_counts": [len(hand["hand"]) for hand in secret.values()],
+        "to_act": event.to_act,
+        "turn": event.turn,
+    }
+    if before.options.trump == "hidden":
+        secret[event.seat] |= {"card": event.card, "suit": event.suit}
+    else:
+        public["suit"] = event.suit
+    return Shown(public, secret)
+
+
+def _show_card(event: CardPlayed) -> Shown:
+    public: dict[str, Any] = {
+        "seat": event.seat,
+        "card": None if event.face_down else event.card,
+        "face_down": event.face_down,
+        "winning": event.winning,
+        "to_act": event.to_act,
+        "turn": event.turn,
+    }
+    if event.trump is not None:
+        public["trump"] = event.trump
+    if event.trick is not None:
+        public["trick"] = _trick(event.trick)
+    return Shown(public, {event.seat: {"card": event.card}} if event.face_down else {})
+
+
+def _trick(taken: TrickTaken) -> Mapping[str, Any]:
+    return {
+        "winner": taken.winner,
+        "picked_up": taken.picked_up,
+        "pile": taken.pile,
+        "collected": list(taken.collected),
+        "streak": taken.streak,
+    }
+
+
+def _result(event: RoundEnded) -> Mapping[str, Any]:
+    return {
+        "round": event.round,
+        "outcome": event.outcome,
+        "winners": list(event.winners),
+        "points": list(event.points),
+        "totals": list(event.totals),
+        "collected": list(event.collected),
+        "next_caller": event.next_caller,
+        "game_over": event.game_over,
+        "places": list(event.places),
+        "trump": event.trump,
+        "trump_seat": event.trump_seat,
+        "face_down": list(event.face_down),
+        "deal": _record(event.deal),
+    }
+
+
+def _record(record: DealRecord) -> Mapping[str, Any]:
+    return {
+        "caller": record.caller,
+        "hands": [list(hand) for hand in record.hands],
+        "filtered": record.filtered,
+        "tries": [
+            {"stage": tried.stage, "attempt": tried.attempt, "one_sided": list(tried.one_sided)}
+            for tried in record.tries
+        ],
+        "trump": record.trump,
+        "indicator": record.indicator,
+    }
+
+
+def _hand(state: State, seat: int | None) -> tuple[str, ...]:
+    if seat is None or (state.match.phase == "choosing" and seat != state.match.caller):
+        return ()
+    return texts_of(state.play.hands[seat])
+
+
+def _trump(state: State) -> str | None:
+    return None if state.deal.trump is None else SUITS[state.deal.trump]
+
+
+def _seen(state: State, leader: int, cards: tuple[int, ...], trump_from: int, seat: int | None) -> tuple[SeenCard, ...]:
+    seen: list[SeenCard] = []
+    for place, card in enumerate(cards):
+        player = (leader + place) % SEATS
+        face_down = bool(state.play.face_down & BITS[card])
+        power = place >= trump_from and SUIT_OF[card] == state.deal.trump and not face_down
+        seen.append(SeenCard(player, None if face_down and player != seat else TEXTS[card], power, face_down))
+    return tuple(seen)
