@@ -1,0 +1,1 @@
+"""How a service runs, without a word of the game. Open this to learn what belongs here."""

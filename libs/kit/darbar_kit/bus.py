@@ -1,0 +1,275 @@
+"""How services speak to each other. Open this when a request between services gets lost or refused."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import nats
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.js import JetStreamContext
+
+from darbar_kit.errors import Refused, Unavailable
+
+# The server's own limit is 1 MiB with headers.
+MESSAGE_BYTES_MAX = 512 * 1024
+# What waits beyond this stays in the subscription's queue of MESSAGES_WAITING_MAX; after that the newest is dropped
+# and its sender hears nothing until its time is over.
+HANDLERS_RUNNING_MAX = 256
+MESSAGES_WAITING_MAX = 8192
+CONNECT_SECONDS_MAX = 10.0
+RECONNECT_SECONDS = 0.25
+PING_SECONDS = 5
+CLOSE_SECONDS_MAX = 5.0
+# Older servers take per-key time limits and then ignore them.
+SERVER_VERSION_MIN = (2, 12)
+
+_ERROR_HEADER = "Darbar-Error"
+_TRACE_HEADER = "traceparent"
+
+_Message = TypeVar("_Message", bound=msgspec.Struct)
+_Answer = TypeVar("_Answer", bound=msgspec.Struct)
+_Handler = Callable[[_Message], Awaitable[msgspec.Struct | None]]
+_log = structlog.get_logger()
+
+
+class ServerTooOld(Exception):
+    """The NATS server lacks what the services rely on."""
+
+
+class MessageTooLarge(Exception):
+    """A message is larger than the bus carries: a bug of the sender."""
+
+
+class BusReason(StrEnum):
+    """What the bus itself says. Sent between services: add one, never rename one."""
+
+    BUS_UNREACHABLE = "bus_unreachable"
+    INTERNAL = "internal"
+    INVALID_MESSAGE = "invalid_message"
+    NO_RESPONDERS = "no_responders"
+    TIMED_OUT = "timed_out"
+
+
+class ErrorBody(msgspec.Struct, frozen=True):
+    """A failure on its way back. `kind`: refused, unavailable."""
+
+    kind: str
+    code: str
+    message: str = ""
+    details: dict[str, object] = {}
+    status: int = 409
+    retry: float = 1.0
+
+
+class ErrorAnswer(msgspec.Struct, frozen=True):
+    """What comes back in place of an answer, marked by the header Darbar-Error."""
+
+    error: ErrorBody
+
+
+class Listening:
+    """A subject that is being served, until stop()."""
+
+    def __init__(self, subscription: Subscription, forget: Callable[["Listening"], None]) -> None:
+        self._subscription = subscription
+        self._forget = forget
+
+    async def stop(self) -> None:
+        """No new messages; those being handled are finished."""
+        self._forget(self)
+        # It may have ended with the connection, which is what we want.
+        with contextlib.suppress(nats.errors.ConnectionClosedError, nats.errors.BadSubscriptionError):
+            await self._subscription.unsubscribe()
+
+
+class Bus:
+    """One connection to NATS, which comes back by itself for ever."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._running: set[asyncio.Task[None]] = set()
+        self._listenings: set[Listening] = set()
+        self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
+
+    @classmethod
+    async def connect(cls, url: str, *, name: str) -> "Bus":
+        """Raises Unavailable when no server answers. Answers come to `_INBOX.<user of the url>`, which is private."""
+        user = unquote(urlsplit(url).username or name)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS_MAX):
+                client = await nats.connect(
+                    url,
+                    name=name,
+                    inbox_prefix=f"_INBOX.{user}",
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=RECONNECT_SECONDS,
+                    ping_interval=PING_SECONDS,
+                    error_cb=_log_error,
+                    disconnected_cb=_log_disconnected,
+                    reconnected_cb=_log_reconnected,
+                )
+        except (OSError, TimeoutError, nats.errors.Error) as error:
+            raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server answers: {type(error).__name__}") from error
+        version = client.connected_server_version
+        if (version.major, version.minor) < SERVER_VERSION_MIN:
+            await client.close()
+            raise ServerTooOld(f"the NATS server has version {version}, 2.12 is needed at least")
+        return cls(client)
+
+    @property
+    def client(self) -> Client:
+        """The connection itself, for what this class doesn't offer."""
+        return self._client
+
+    @property
+    def jetstream(self) -> JetStreamContext:
+        return self._client.jetstream()
+
+    @property
+    def connected(self) -> bool:
+        return self._client.is_connected
+
+    async def request(
+        self,
+        subject: str,
+        message: msgspec.Struct,
+        answer_type: type[_Answer],
+        *,
+        timeout_seconds: float,
+        traceparent: str | None = None,
+    ) -> _Answer:
+        """Raises Refused when the other side refuses, Unavailable when no answer comes (it may be done even so)."""
+        headers = {_TRACE_HEADER: traceparent} if traceparent else None
+        try:
+            answered = await self._client.request(subject, _encoded(message), timeout=timeout_seconds, headers=headers)
+        except nats.errors.NoRespondersError as error:
+            raise Unavailable(BusReason.NO_RESPONDERS, f"nobody serves {subject}") from error
+        except (TimeoutError, nats.errors.TimeoutError) as error:
+            raise Unavailable(BusReason.TIMED_OUT, f"no answer on {subject} in {timeout_seconds} s") from error
+        except nats.errors.Error as error:
+            raise Unavailable(BusReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
+        if answered.headers and _ERROR_HEADER in answered.headers:
+            raise _raised(msgspec.json.decode(answered.data, type=ErrorAnswer).error)
+        return msgspec.json.decode(answered.data, type=answer_type)
+
+    async def publish(self, subject: str, message: msgspec.Struct, *, traceparent: str | None = None) -> None:
+        """Sends without waiting for anybody. Lost when nobody listens: use `jetstream` for what must arrive."""
+        headers = {_TRACE_HEADER: traceparent} if traceparent else None
+        try:
+            await self._client.publish(subject, _encoded(message), headers=headers)
+        except nats.errors.Error as error:
+            raise Unavailable(BusReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
+
+    async def serve(
+        self, subject: str, request_type: type[_Message], handler: _Handler[_Message], *, queue: str = ""
+    ) -> Listening:
+        """Answers requests with what `handler` returns, many at a time; to a plain message nothing is sent back."""
+
+        async def take(received: Msg) -> None:
+            # Waiting here keeps this subscription from taking more; messages then wait in its queue.
+            await self._places.acquire()
+            task = asyncio.create_task(self._answer(received, request_type, handler))
+            self._running.add(task)
+            task.add_done_callback(self._finished)
+
+        return await self._subscribe(subject, take, queue=queue)
+
+    async def listen(
+        self, subject: str, message_type: type[_Message], handler: _Handler[_Message], *, queue: str = ""
+    ) -> Listening:
+        """Like serve, but one message at a time in the order they came: for streams of frames."""
+
+        async def take(received: Msg) -> None:
+            await self._answer(received, message_type, handler)
+
+        return await self._subscribe(subject, take, queue=queue)
+
+    async def close(self) -> None:
+        """Takes nothing new, finishes the handlers that run (for a short while), then ends the connection."""
+        for listening in list(self._listenings):
+            await listening.stop()
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=CLOSE_SECONDS_MAX)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._client.close()
+
+    async def _subscribe(self, subject: str, take: Callable[[Msg], Awaitable[None]], *, queue: str) -> Listening:
+        subscription = await self._client.subscribe(
+            subject, queue=queue, cb=take, pending_msgs_limit=MESSAGES_WAITING_MAX
+        )
+        # After this the server knows the subscription: a request sent by anybody finds us.
+        await self._client.flush()
+        listening = Listening(subscription, self._listenings.discard)
+        self._listenings.add(listening)
+        return listening
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._places.release()
+
+    async def _answer(self, received: Msg, request_type: type[_Message], handler: _Handler[_Message]) -> None:
+        trace = (received.headers or {}).get(_TRACE_HEADER, "")
+        with structlog.contextvars.bound_contextvars(**({_TRACE_HEADER: trace} if trace else {})):
+            answer = await _outcome(received, request_type, handler)
+            if received.reply and answer is not None:
+                await self._send_back(received, answer)
+
+    async def _send_back(self, received: Msg, answer: msgspec.Struct) -> None:
+        headers = {_ERROR_HEADER: answer.error.kind} if isinstance(answer, ErrorAnswer) else None
+        try:
+            await self._client.publish(received.reply, _encoded(answer), headers=headers)
+        except (MessageTooLarge, nats.errors.Error) as error:
+            # The sender will ask again; there is no way to tell it.
+            _log.error("answer_lost", subject=received.subject, error=str(error))
+
+
+async def _outcome(received: Msg, request_type: type[_Message], handler: _Handler[_Message]) -> msgspec.Struct | None:
+    try:
+        request = msgspec.json.decode(received.data, type=request_type)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return ErrorAnswer(ErrorBody("refused", BusReason.INVALID_MESSAGE, str(error), status=400))
+    try:
+        return await handler(request)
+    except Refused as refused:
+        body = ErrorBody("refused", refused.code, refused.message, refused.details, refused.status)
+    except Unavailable as unavailable:
+        body = ErrorBody("unavailable", unavailable.code, unavailable.message, retry=unavailable.retry)
+    except Exception:  # noqa: BLE001  # The outermost loop of a message: a bug of ours, and the sender must not wait.
+        _log.exception("message_failed", subject=received.subject)
+        body = ErrorBody("unavailable", BusReason.INTERNAL, "something went wrong on the other side")
+    return ErrorAnswer(body)
+
+
+def _raised(error: ErrorBody) -> Refused | Unavailable:
+    if error.kind == "refused":
+        return Refused(error.code, error.message, error.details, error.status)
+    return Unavailable(error.code, error.message, error.retry)
+
+
+def _encoded(message: msgspec.Struct) -> bytes:
+    body = msgspec.json.encode(message)
+    if len(body) > MESSAGE_BYTES_MAX:
+        raise MessageTooLarge(f"{type(message).__name__} has {len(body)} bytes, {MESSAGE_BYTES_MAX} may be sent")
+    return body
+
+
+async def _log_error(error: Exception) -> None:
+    _log.warning("bus_error", error=str(error) or type(error).__name__)
+
+
+async def _log_disconnected() -> None:
+    _log.warning("bus_disconnected")
+
+
+async def _log_reconnected() -> None:
+    _log.info("bus_reconnected")

@@ -1,0 +1,252 @@
+"""A real PostgreSQL of our own. Open this when it doesn't start, or when yesterday's data is refused."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import MappingProxyType
+
+from darbar_kit.embedded import processes
+from darbar_kit.embedded.place import LINK, OUTSIDE_FOLDER, Runner, find_place, find_programs, find_runner
+
+ADMIN = "darbar_admin"
+HOST = "127.0.0.1"
+START_ATTEMPTS_MAX = 5
+# Recovery after a crash may read much WAL; a server that isn't getting ready ends by itself and is noticed at once.
+START_SECONDS_MAX = 300.0
+INITDB_SECONDS_MAX = 120.0
+READY_POLL_SECONDS = 0.01
+# SIGINT is PostgreSQL's fast stop: sessions end, then a checkpoint. SIGQUIT ends at once; recovery follows next time.
+STOP_SIGNALS = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 5.0))
+
+_SETTINGS = MappingProxyType(
+    {
+        "listen_addresses": HOST,
+        "unix_socket_directories": "",
+        "max_connections": "200",
+        "password_encryption": "scram-sha-256",
+        "timezone": "UTC",
+        "log_timezone": "UTC",
+        "log_checkpoints": "off",
+        "max_wal_size": "2GB",
+        "min_wal_size": "1GB",
+    }
+)
+_UNSAFE_SETTINGS = MappingProxyType(
+    {
+        "fsync": "off",
+        "full_page_writes": "off",
+        "synchronous_commit": "off",
+        "shared_buffers": "32MB",
+        "max_wal_size": "256MB",
+        "min_wal_size": "64MB",
+        "io_method": "sync",
+        "autovacuum": "off",
+    }
+)
+_INITDB_OPTIONS = (
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--auth=scram-sha-256",
+    f"--username={ADMIN}",
+)
+
+
+class DataVersionWrong(Exception):
+    """The data was written by another major version of PostgreSQL."""
+
+
+class PostgresFailed(Exception):
+    """The server doesn't start; the message says where its log is."""
+
+
+class PostgresServer:
+    """One server over one data folder, stopped by stop(). The caller sees to it that only one process uses the folder.
+
+    `unsafe` gives up durability for speed: for tests whose data nobody will miss.
+    """
+
+    def __init__(self, data_folder: Path, *, unsafe: bool = False, outside_folder: Path = OUTSIDE_FOLDER) -> None:
+        self._folder = data_folder
+        self._unsafe = unsafe
+        self._outside_folder = outside_folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def start(self) -> str:
+        """Makes the data when there is none, ends a server left over on it, and gives the admin's URL."""
+        self._folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        runner = find_runner()
+        place = find_place(self._folder, runner, outside_folder=self._outside_folder)
+        await _stop_left_over(place / "pg")
+        programs = find_programs(place, runner)
+        password = _kept_password(self._folder / "password")
+        await _make_data(place, programs, runner, password=password, unsafe=self._unsafe)
+        refuse_other_version(place / "pg", await asyncio.to_thread(_major, programs, runner))
+        for _ in range(START_ATTEMPTS_MAX):
+            port = _free_port(self._folder / "port")
+            if await self._start_on(port, place, programs, runner):
+                (self._folder / "port").write_text(f"{port}\n")
+                return f"postgresql://{ADMIN}:{password}@{HOST}:{port}/postgres"
+            (self._folder / "port").unlink(missing_ok=True)
+        raise PostgresFailed(f"PostgreSQL doesn't start: {_last_words(place / 'log')} (see {place / 'log'})")
+
+    async def stop(self) -> None:
+        """Ends sessions, writes a checkpoint, ends the server."""
+        if self._process is not None:
+            await processes.stop(self._process, *STOP_SIGNALS)
+            self._process = None
+
+    async def stop_left_over(self) -> None:
+        """Ends a server whose starter was killed, without starting another."""
+        await _stop_left_over(self._folder / LINK / "pg")
+
+    async def ended(self) -> int:
+        """Waits until the running server ends, which it doesn't by itself unless something is wrong."""
+        assert self._process is not None
+        return await processes.ended(self._process)
+
+    async def _start_on(self, port: int, place: Path, programs: Path, runner: Runner) -> bool:
+        settings = {**_SETTINGS, **(_UNSAFE_SETTINGS if self._unsafe else {}), "port": str(port)}
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        log = place / "log"
+        if log.exists():
+            log.replace(place / "log.previous")
+        with log.open("wb") as output:
+            command = [str(programs / "postgres"), "-D", str(place / "pg"), *options]
+            self._process = runner.start(command, output=output)
+        try:
+            return await _ready(self._process, place / "pg" / "postmaster.pid")
+        except BaseException:
+            await self.stop()
+            raise
+
+
+async def _ready(process: "subprocess.Popen[bytes]", pid_file: Path) -> bool:
+    end = time.monotonic() + START_SECONDS_MAX
+    while process.poll() is None and time.monotonic() < end:
+        lines = _lines(pid_file)
+        # Line 8 is the state, padded with blanks; the file of an earlier server has another number in line 1.
+        if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
+            return True
+        await asyncio.sleep(READY_POLL_SECONDS)
+    await processes.stop(process, *STOP_SIGNALS)
+    return False
+
+
+async def _stop_left_over(data: Path) -> None:
+    """Ends the server whose starter was killed. Its pid file says number, data folder and start time."""
+    lines = _lines(data / "postmaster.pid")
+    if len(lines) < 3 or not lines[0].isdecimal() or not lines[2].isdecimal():
+        return
+    # The folder in the file may be an old name of it; where the process works is what counts.
+    process = processes.left_over(int(lines[0]), written_at=float(lines[2]), mark="postgres", folder=data)
+    if process is not None:
+        await processes.stop_left_over(process, *STOP_SIGNALS)
+
+
+async def _make_data(place: Path, programs: Path, runner: Runner, *, password: str, unsafe: bool) -> None:
+    _remove_unfinished(place)
+    if (place / "pg").exists():
+        return
+    # A name of its own: an initdb that a killed start has left running must not write into ours.
+    new = place / f"pg.new-{secrets.token_hex(4)}"
+    password_file = place / f"{new.name}.password"
+    _write_private(password_file, password)
+    runner.give(password_file)
+    command = [str(programs / "initdb"), "-D", str(new), f"--pwfile={password_file}", *_INITDB_OPTIONS]
+    try:
+        code, said = await asyncio.to_thread(runner.output, [*command, *(["--no-sync"] if unsafe else [])])
+    finally:
+        password_file.unlink()
+    if code != 0:
+        shutil.rmtree(new, ignore_errors=True)
+        raise PostgresFailed(f"initdb failed: {said.strip()[-1000:]}")
+    new.rename(place / "pg")
+    _sync_folder(place)
+
+
+def _remove_unfinished(place: Path) -> None:
+    for unfinished in place.glob("pg.new-*"):
+        if unfinished.is_dir():
+            shutil.rmtree(unfinished, ignore_errors=True)
+        else:
+            unfinished.unlink()
+
+
+def refuse_other_version(data: Path, server_major: int) -> None:
+    """Raises DataVersionWrong unless the data fits the server."""
+    data_major = int((data / "PG_VERSION").read_text())
+    if data_major > server_major:
+        raise DataVersionWrong(
+            f"the data in {data} was written by PostgreSQL {data_major}, newer than this version's {server_major}"
+        )
+    if data_major < server_major:
+        raise DataVersionWrong(
+            f"the data in {data} was written by PostgreSQL {data_major}; bring it to {server_major} with pg_upgrade"
+        )
+
+
+def _major(programs: Path, runner: Runner) -> int:
+    _, said = runner.output([str(programs / "postgres"), "--version"])
+    return int(said.split()[-1].partition(".")[0])
+
+
+def _kept_password(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        password = secrets.token_urlsafe(24)
+        _write_private(path, password)
+        return password
+
+
+def _write_private(path: Path, text: str) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _free_port(remembered: Path) -> int:
+    """Yesterday's port when it is free, so that a client's settings stay good; else any."""
+    wishes = [0]
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        wishes.insert(0, int(remembered.read_text()))
+    for wish in wishes:
+        with socket.socket() as probe:
+            # As PostgreSQL does: a port that only has old connections closing counts as free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, wish))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise PostgresFailed("there is no free port")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _last_words(log: Path) -> str:
+    words = [line for line in _lines(log) if "FATAL" in line or "could not" in line]
+    return words[-1] if words else "it says nothing"

@@ -1,0 +1,144 @@
+"""How HTTP answers, refuses and reads bodies. Open this when an answer has the wrong form or status."""
+
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import TypeVar
+
+import msgspec
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from prometheus_client import CollectorRegistry, generate_latest
+
+from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.metrics import CONTENT_TYPE
+from darbar_kit.tokens import Claims, TokenReader, TokenReason
+
+BODY_BYTES_MAX = 16 * 1024
+
+_Body = TypeVar("_Body")
+_log = structlog.get_logger()
+
+
+class HttpReason(StrEnum):
+    """Why HTTP itself refuses, before any handler has looked. Sent to clients: add one, never rename one."""
+
+    BODY_TOO_LARGE = "body_too_large"
+    INVALID_BODY = "invalid_body"
+    INVALID_JSON = "invalid_json"
+    INTERNAL = "internal"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    BAD_REQUEST = "bad_request"
+
+
+_REASON_OF_STATUS = {
+    404: HttpReason.NOT_FOUND,
+    405: HttpReason.METHOD_NOT_ALLOWED,
+    413: HttpReason.BODY_TOO_LARGE,
+}
+
+
+@web.middleware
+async def errors_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """The one place where failures become HTTP."""
+    try:
+        return await handler(request)
+    except Refused as refused:
+        return _problem(refused.code, refused.message, refused.details, status=refused.status)
+    except Unavailable as unavailable:
+        answered = _problem(unavailable.code, unavailable.message, {}, status=503)
+        if unavailable.retry > 0:
+            answered.headers["Retry-After"] = str(max(1, round(unavailable.retry)))
+        return answered
+    except msgspec.ValidationError as error:
+        return _problem(HttpReason.INVALID_BODY, str(error), field_of(error), status=400)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        return _of_http(error)
+    except Exception:  # noqa: BLE001  # The outermost loop of a request: whatever else happened is a bug of ours.
+        _log.exception("request_failed", method=request.method, path=request.path)
+        return _problem(HttpReason.INTERNAL, "something went wrong on our side", {}, status=500)
+
+
+async def read_body(request: web.Request, type: type[_Body]) -> _Body:
+    """The JSON body as a value of this type. Raises Refused for what is no JSON or too large."""
+    if request.content_length is not None and request.content_length > BODY_BYTES_MAX:
+        raise _too_large()
+    chunks = bytearray()
+    async for chunk in request.content.iter_any():
+        chunks += chunk
+        if len(chunks) > BODY_BYTES_MAX:
+            raise _too_large()
+    try:
+        return msgspec.json.decode(chunks, type=type)
+    except msgspec.ValidationError as error:
+        raise Refused(HttpReason.INVALID_BODY, str(error), field_of(error), 400) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refused(HttpReason.INVALID_JSON, "the body is not JSON", status=400) from error
+
+
+def answer(value: object, status: int = 200) -> web.Response:
+    """The value as JSON."""
+    return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")
+
+
+def health_routes(ready: Callable[[], Awaitable[list[str]]]) -> list[web.RouteDef]:
+    """`ready` tells what is missing; nothing missing means ready."""
+
+    async def healthz(_request: web.Request) -> web.Response:
+        return answer({"status": "alive"})
+
+    async def readyz(_request: web.Request) -> web.Response:
+        missing = await ready()
+        return answer({"status": "waiting" if missing else "ready", "missing": missing}, 503 if missing else 200)
+
+    return [web.get("/healthz", healthz), web.get("/readyz", readyz)]
+
+
+def metrics_route(registry: CollectorRegistry) -> web.RouteDef:
+    """Serves what this registry has counted."""
+
+    async def metrics(_request: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE})
+
+    return web.get("/metrics", metrics)
+
+
+def bearer(request: web.Request, reader: TokenReader) -> Claims:
+    """Whose token came with the request. Raises Refused (401) when there is none or it is not good."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Refused(TokenReason.TOKEN_MISSING, "an access token is needed", status=401)
+    return reader.read(token.strip())
+
+
+def field_of(error: msgspec.ValidationError) -> dict[str, object]:
+    """Which field of a body is wrong, out of the message: "Expected `int`, got `str` - at `$.bet.coins`"."""
+    message, found, path = str(error).rpartition(" - at `")
+    if not found:
+        # "Object missing required field `name`" has no path when the field is at the top.
+        parts = str(error).split("`")
+        return {"field": parts[1] if len(parts) > 2 and "field" in parts[0] else "", "path": "$"}
+    path = path.removesuffix("`")
+    parts = message.split("`")
+    field = parts[1] if "field" in parts[0] and len(parts) > 2 else path.rpartition(".")[2]
+    return {"field": field.removeprefix("$"), "path": path}
+
+
+def _problem(code: str, message: str, details: dict[str, object], *, status: int) -> web.Response:
+    return answer({"code": code, "message": message, "details": details}, status)
+
+
+def _of_http(error: web.HTTPException) -> web.Response:
+    code = _REASON_OF_STATUS.get(error.status, HttpReason.BAD_REQUEST if error.status < 500 else HttpReason.INTERNAL)
+    details: dict[str, object] = {}
+    answered = _problem(code, error.reason.lower(), details, status=error.status)
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        answered.headers["Allow"] = ", ".join(sorted(error.allowed_methods))
+    return answered
+
+
+def _too_large() -> Refused:
+    return Refused(HttpReason.BODY_TOO_LARGE, "the body is too large", {"bytes_max": BODY_BYTES_MAX}, 413)

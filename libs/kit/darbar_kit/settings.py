@@ -1,0 +1,63 @@
+"""Where settings come from. Open this when a variable isn't read: this file alone looks at the environment."""
+
+import os
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+
+_Settings = TypeVar("_Settings", bound=msgspec.Struct)
+
+
+class SettingsInvalid(Exception):
+    """Every variable that is missing or wrong, one line each; no value is repeated, it may be a secret."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+def load(settings_type: type[_Settings], *, prefix: str, environ: Mapping[str, str] | None = None) -> _Settings:
+    """Reads `prefix` + FIELD_NAME for each field. An empty variable counts as not given."""
+    source = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    problems: list[str] = []
+    for field in msgspec.structs.fields(settings_type):
+        variable = prefix + field.name.upper()
+        text = source.get(variable, "")
+        if text == "":
+            if field.required:
+                problems.append(f"{variable} is missing")
+            continue
+        try:
+            values[field.name] = _value(text, field.type)
+        except msgspec.ValidationError as error:
+            problems.append(f"{variable} is wrong: {_without_value(str(error))}")
+    if not problems:
+        try:
+            # Also runs __post_init__ of the settings, which may know rules between two fields.
+            return msgspec.convert(values, settings_type, strict=True)
+        except msgspec.ValidationError as error:
+            problems.append(f"{prefix}*: {_without_value(str(error))}")
+    raise SettingsInvalid(problems)
+
+
+def environment() -> dict[str, str]:
+    """A copy of the environment, for a child process that must inherit it."""
+    return dict(os.environ)
+
+
+def _value(text: str, field_type: object) -> object:
+    # Lists and objects are written as JSON; a simple value is written as it is.
+    if text[:1] in "[{":
+        try:
+            return msgspec.json.decode(text.encode(), type=field_type, strict=False)
+        except (msgspec.DecodeError, msgspec.ValidationError):
+            pass
+    return msgspec.convert(text, field_type, strict=False)
+
+
+def _without_value(message: str) -> str:
+    # "Invalid enum value 'hunter2'" would show the value.
+    head, quote, _ = message.partition("'")
+    return head.rstrip() if quote else message

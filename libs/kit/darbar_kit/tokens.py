@@ -1,0 +1,136 @@
+"""Who is asking. Open this when a token is refused that should be good, or the other way round."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+import jwt
+import msgspec
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from darbar_kit.errors import Refused
+
+ACCESS_SECONDS = 900
+# Verified tokens are remembered, so that a client's next request costs no signature. The oldest goes when full.
+TOKENS_REMEMBERED_MAX = 10_000
+TOKEN_CHARACTERS_MAX = 2048
+_ALGORITHM = "EdDSA"
+_ISSUER = "darbar"
+_FOR_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+class TokenReason(StrEnum):
+    """Why a token is refused. Sent to clients: add one, never rename one."""
+
+    TOKEN_MISSING = "token_missing"
+    TOKEN_INVALID = "token_invalid"
+    TOKEN_EXPIRED = "token_expired"
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """What a token says about its bearer. The writer may shorten `expires_at`; what was read is a fact."""
+
+    account_id: str
+    name: str
+    avatar: str
+    role: str
+    expires_at: datetime = _FOR_EVER
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class TokenWriter:
+    """Signs access tokens; only the service that owns the accounts holds the private key."""
+
+    def __init__(
+        self, private_key_pem: str, *, access_seconds: int = ACCESS_SECONDS, clock: Callable[[], datetime] = _now
+    ) -> None:
+        self._key = _private_key(private_key_pem)
+        self._access = timedelta(seconds=access_seconds)
+        self._clock = clock
+
+    def write(self, claims: Claims) -> str:
+        """A token that ends at `claims.expires_at`, or after the access time when that is sooner."""
+        now = self._clock()
+        payload = {
+            "iss": _ISSUER,
+            "sub": claims.account_id,
+            "name": claims.name,
+            "avatar": claims.avatar,
+            "role": claims.role,
+            "iat": int(now.timestamp()),
+            "exp": int(min(claims.expires_at, now + self._access).timestamp()),
+        }
+        return jwt.encode(payload, self._key, algorithm=_ALGORITHM)
+
+
+class TokenReader:
+    """Checks access tokens with the public key. Cheap for a token that it has seen before."""
+
+    def __init__(self, public_key_pem: str, *, clock: Callable[[], datetime] = _now) -> None:
+        self._key = _public_key(public_key_pem)
+        self._clock = clock
+        self._remembered: OrderedDict[str, Claims] = OrderedDict()
+
+    def read(self, token: str) -> Claims:
+        """Raises Refused (401) when the token is not ours, was changed, or has ended."""
+        claims = self._remembered.get(token)
+        if claims is None:
+            claims = self._verified(token)
+            self._remembered[token] = claims
+            if len(self._remembered) > TOKENS_REMEMBERED_MAX:
+                self._remembered.popitem(last=False)
+        if self._clock() >= claims.expires_at:
+            self._remembered.pop(token, None)
+            raise Refused(TokenReason.TOKEN_EXPIRED, "the token has ended", status=401)
+        return claims
+
+    def _verified(self, token: str) -> Claims:
+        if not token or len(token) > TOKEN_CHARACTERS_MAX:
+            raise Refused(TokenReason.TOKEN_INVALID, "this is not a token", status=401)
+        # The end is checked by read(), with the same clock for new and remembered tokens.
+        options: jwt.types.Options = {"require": ["iss", "sub", "exp"], "verify_exp": False, "verify_iat": False}
+        try:
+            payload = jwt.decode(token, self._key, algorithms=[_ALGORITHM], issuer=_ISSUER, options=options)
+            return Claims(
+                account_id=str(payload["sub"]),
+                name=str(payload["name"]),
+                avatar=str(payload["avatar"]),
+                role=str(payload["role"]),
+                expires_at=datetime.fromtimestamp(int(payload["exp"]), UTC),
+            )
+        except (jwt.InvalidTokenError, KeyError, ValueError, OverflowError, UnicodeError) as error:
+            raise Refused(TokenReason.TOKEN_INVALID, "the token is not valid", status=401) from error
+
+
+def new_private_key_pem() -> str:
+    """A fresh Ed25519 key."""
+    return (
+        Ed25519PrivateKey.generate()
+        .private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        .decode()
+    )
+
+
+def public_key_pem(private: str) -> str:
+    """The public half, which every service may know."""
+    public = _private_key(private).public_key()
+    return public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+def _private_key(pem: str) -> Ed25519PrivateKey:
+    key = serialization.load_pem_private_key(pem.encode(), password=None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise TypeError("the token key must be an Ed25519 private key")
+    return key
+
+
+def _public_key(pem: str) -> Ed25519PublicKey:
+    key = serialization.load_pem_public_key(pem.encode())
+    if not isinstance(key, Ed25519PublicKey):
+        raise TypeError("the token key must be an Ed25519 public key")
+    return key
