@@ -109,6 +109,7 @@ class Game(Protocol):
     direction: str  # "clockwise" or "anticlockwise", as seen on a screen
     stake_unit: str  # "round" or "game"
     options_type: type[Any]
+    option_values: Mapping[str, tuple[Any, ...]]  # every value that each option may have, the default first
     view_type: type[Any]
     events: Mapping[str, type[Any]]  # kind as stored -> frozen dataclass
     decisions: Mapping[str, type[Any]]  # type on the wire -> frozen dataclass
@@ -139,6 +140,9 @@ class Game(Protocol):
 
     def legal(self, state: Any, seat: int) -> Legal:
         """Everything that this seat may decide now; empty when nothing."""
+
+    def choices(self, legal: Legal) -> tuple[Any, ...]:
+        """Decisions that `legal` stands for, all or some of each kind, for whoever picks blindly: `also` comes last."""
 
     def view(self, state: Any, seat: int | None) -> Any:
         """All that a seat (None: a spectator) may know, as `view_type`."""

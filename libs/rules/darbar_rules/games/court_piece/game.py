@@ -39,6 +39,7 @@ class CourtPiece:
     direction: str = "anticlockwise"
     stake_unit: str = "round"
     options_type: type[Any] = CourtPieceOptions
+    option_values: Mapping[str, tuple[Any, ...]] = table_options.VALUES
     view_type: type[Any] = CourtPieceView
     events: Mapping[str, type[Any]] = EVENTS
     decisions: Mapping[str, type[Any]] = DECISIONS
@@ -82,6 +83,9 @@ class CourtPiece:
 
     def legal(self, state: State, seat: int) -> Legal:
         return play.legal(state, seat)
+
+    def choices(self, legal: Legal) -> tuple[Decision, ...]:
+        return play.choices(legal)
 
     def view(self, state: State, seat: int | None) -> CourtPieceView:
         return views.view(state, seat)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Final, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-from darbar_rules.cards import IDS, RANKS
+from darbar_rules.cards import CARDS_IN_DECK, RANKS, TEXTS
 from darbar_rules.game import OptionInvalid
 
 TrumpMode = Literal["hidden", "open", "kaat"]
 PileSizes = Literal["3-2-2", "5-3-3"]
 
-WINNING_POINTS_MIN: Final = 10
-WINNING_POINTS_MAX: Final = 100
-HONOUR_THRESHOLD_MIN: Final = 9
-HONOUR_THRESHOLD_MAX: Final = 16
 SEATS: Final = 4
 
 
@@ -34,8 +31,21 @@ class CourtPieceOptions:
     kaat_sweep_always_two: bool = False
 
 
+VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
+    "trump": ("hidden", "open", "kaat"),
+    "piles": ("3-2-2", "5-3-3"),
+    "ace_cannot_win_pile": (False, True),
+    "winning_points": tuple(range(10, 101)),
+    "four_point_card": (None, *RANKS, *TEXTS[:CARDS_IN_DECK]),
+    "six_point_finish": (False, True),
+    "honour_threshold": (11, 9, 10, 12, 13, 14, 15, 16),
+    "show_on_lead_must_lead_trump": (False, True),
+    "fresh_win_must_be_after_showing": (False, True),
+    "kaat_sweep_always_two": (False, True),
+}
+
 # An option that could have no effect at a table is not offered there, so that its option list tells no untruth.
-_ONLY_WITH_TRUMP: Final[dict[str, TrumpMode]] = {
+_ONLY_WITH_TRUMP: Final[Mapping[str, TrumpMode]] = {
     "show_on_lead_must_lead_trump": "hidden",
     "fresh_win_must_be_after_showing": "hidden",
     "kaat_sweep_always_two": "kaat",
@@ -44,33 +54,28 @@ _ONLY_WITH_TRUMP: Final[dict[str, TrumpMode]] = {
 
 def check(options: CourtPieceOptions) -> None:
     """Raise OptionInvalid for the first option that is not offered."""
-    _check_choice(options, "trump", get_args(TrumpMode))
-    _check_choice(options, "piles", get_args(PileSizes))
-    for option in fields(options):
-        if option.default is False and not isinstance(getattr(options, option.name), bool):
-            raise OptionInvalid(option.name, "must be on or off.")
-    _check_range(options, "winning_points", WINNING_POINTS_MIN, WINNING_POINTS_MAX)
-    _check_range(options, "honour_threshold", HONOUR_THRESHOLD_MIN, HONOUR_THRESHOLD_MAX)
-    _check_finishes(options)
+    for name, values in VALUES.items():
+        value = getattr(options, name)
+        # True equals 1 and 10.0 equals 10, but neither is what was offered.
+        if not any(type(value) is type(offered) and value == offered for offered in values):
+            raise OptionInvalid(name, _SENTENCES[name])
+    if options.six_point_finish and options.four_point_card is None:
+        raise OptionInvalid("six_point_finish", "can be on only together with a four-point card.")
     for name, mode in _ONLY_WITH_TRUMP.items():
         if getattr(options, name) and options.trump != mode:
             raise OptionInvalid(name, f"can be on only where the trump is {mode}.")
 
 
-def _check_choice(options: CourtPieceOptions, name: str, choices: tuple[str, ...]) -> None:
-    if getattr(options, name) not in choices:
-        raise OptionInvalid(name, f"must be one of {', '.join(choices)}.")
-
-
-def _check_range(options: CourtPieceOptions, name: str, least: int, most: int) -> None:
-    value = getattr(options, name)
-    if type(value) is not int or not least <= value <= most:
-        raise OptionInvalid(name, f"must be a whole number from {least} to {most}.")
-
-
-def _check_finishes(options: CourtPieceOptions) -> None:
-    card = options.four_point_card
-    if card is not None and card not in tuple(RANKS) and card not in IDS:
-        raise OptionInvalid("four_point_card", 'must be a rank ("2") or a card ("2S").')
-    if options.six_point_finish and card is None:
-        raise OptionInvalid("six_point_finish", "can be on only together with a four-point card.")
+_ON_OR_OFF: Final = "must be on or off."
+_SENTENCES: Final[Mapping[str, str]] = {
+    "trump": "must be hidden, open or kaat.",
+    "piles": "must be 3-2-2 or 5-3-3.",
+    "ace_cannot_win_pile": _ON_OR_OFF,
+    "winning_points": "must be a whole number from 10 to 100.",
+    "four_point_card": 'must be a rank ("2") or a card ("2S").',
+    "six_point_finish": _ON_OR_OFF,
+    "honour_threshold": "must be a whole number from 9 to 16.",
+    "show_on_lead_must_lead_trump": _ON_OR_OFF,
+    "fresh_win_must_be_after_showing": _ON_OR_OFF,
+    "kaat_sweep_always_two": _ON_OR_OFF,
+}

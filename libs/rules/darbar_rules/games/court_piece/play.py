@@ -8,7 +8,18 @@ from darbar_rules.cards import BITS, IDS, SUIT_MASKS, SUIT_OF, SUITS, TEXTS, bea
 from darbar_rules.deal import Chance
 from darbar_rules.game import Legal, Refusal, RuleRefused
 from darbar_rules.games.court_piece.deals import deal_rest
-from darbar_rules.games.court_piece.events import CardPlayed, Event, ShownHow, TrumpChosen, TrumpShown
+from darbar_rules.games.court_piece.events import (
+    AskTrump,
+    CardPlayed,
+    ChooseTrump,
+    Decision,
+    Event,
+    PlayCard,
+    ShownHow,
+    ShowTrump,
+    TrumpChosen,
+    TrumpShown,
+)
 from darbar_rules.games.court_piece.options import SEATS
 from darbar_rules.games.court_piece.piles import ends_round, trick_taken
 from darbar_rules.games.court_piece.results import round_ended
@@ -30,6 +41,13 @@ def legal(state: State, seat: int) -> Legal:
         elif _may_show(state, seat):
             also = ("show_trump",)
     return Legal(texts_of(legal_cards(state)), (), also)
+
+
+def choices(legal: Legal) -> tuple[Decision, ...]:
+    """Everything that `legal` stands for."""
+    named = (ChooseTrump(suit=name) if name in tuple(SUITS) else ChooseTrump(card=name) for name in legal.name)
+    powers = (AskTrump() if name == "ask_trump" else ShowTrump() for name in legal.also)
+    return (*(PlayCard(card) for card in legal.play), *named, *powers)
 
 
 def legal_cards(state: State) -> int:

@@ -13,17 +13,19 @@ FIRST_ROUND = 1
 
 
 def deal_record(state: State) -> DealRecord | None:
-    """How the cards of this round were dealt; to be shown only when the round is over, or broken off."""
+    """How this round's cards were dealt, to be shown when it is over or broken off; None before the first deal."""
     match, deal = state.match, state.deal
-    if match.caller is None or not deal.hands or match.ended is not None:
-        return match.ended.deal if match.ended is not None else None
-    called = deal.trump is not None and state.options.trump != "kaat"
+    if match.ended is not None:
+        return match.ended.deal
+    if match.caller is None:
+        return None
+    called = None if state.options.trump == "kaat" else deal.trump
     return DealRecord(
         caller=match.caller,
         hands=deal.hands,
         filtered=deal.filtered,
         tries=deal.tries,
-        trump=SUITS[deal.trump] if called and deal.trump is not None else None,
+        trump=None if called is None else SUITS[called],
         indicator=None if deal.indicator is None else TEXTS[deal.indicator],
     )
 

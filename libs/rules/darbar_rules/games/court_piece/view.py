@@ -64,6 +64,7 @@ class CourtPieceView:
     leader: int
     winning: int | None
     trick: tuple[SeenCard, ...]
+    trump_from: int  # from this card of the trick on, trumps have power; 4: none has
     pile: int
     pile_needed: int
     streak: int | None
@@ -75,6 +76,7 @@ class CourtPieceView:
 def view(state: State, seat: int | None) -> CourtPieceView:
     match, middle, play = state.match, state.middle, state.play
     hidden = trump_is_hidden(state)
+    trump_from = SEATS if play.trump is None else play.trump_from
     calls = seat is not None and seat == match.caller
     return CourtPieceView(
         seat=seat,
@@ -94,7 +96,8 @@ def view(state: State, seat: int | None) -> CourtPieceView:
         must_play_trump=play.must_trump,
         leader=play.leader,
         winning=play.winning if play.trick else None,
-        trick=_seen(state, play.leader, play.trick, SEATS if play.trump is None else play.trump_from, seat),
+        trick=_seen(state, play.leader, play.trick, trump_from, seat),
+        trump_from=trump_from,
         pile=middle.pile,
         pile_needed=pile_needed(state.options, middle.collected),
         streak=middle.streak,
