@@ -1,0 +1,1 @@
+"""The table service: one event stream a table, one owner, the players' sockets. Begin with app.py."""

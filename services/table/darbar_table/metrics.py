@@ -1,0 +1,35 @@
+"""What the table service counts. Units are in the names; no player's id is ever a label."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+APPEND_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5)
+APPEND_EVENTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+
+class Metrics:
+    """One set for a process; `registry` is what /metrics shows."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.moves = Counter("table_moves", "Decisions stored, by who decided", ["by"], registry=self.registry)
+        self.moves_by = {by: self.moves.labels(by) for by in ("player", "clock", "bot", "table")}
+        self.events = Counter("table_events", "Events stored", registry=self.registry)
+        self.refusals = Counter("table_refusals", "Frames refused, by code", ["code"], registry=self.registry)
+        self.frozen = Counter("table_frozen", "Tables frozen because of a fault of ours", registry=self.registry)
+        self.append_seconds = Histogram(
+            "table_append_seconds", "From taking a batch to its outcome", buckets=APPEND_SECONDS, registry=self.registry
+        )
+        self.append_events = Histogram(
+            "table_append_events", "Events in a batch", buckets=APPEND_EVENTS, registry=self.registry
+        )
+        self.unknown_outcomes = Counter(
+            "table_append_unknown_outcomes", "Appends whose outcome had to be looked up", registry=self.registry
+        )
+        self.sockets = Gauge("table_sockets", "Open players' sockets", registry=self.registry)
+        self.tables = Gauge("table_tables", "Tables owned and loaded", registry=self.registry)
+        self.milestones = Counter("table_milestones", "Milestones published", registry=self.registry)
+        self.wallet_retries = Counter(
+            "table_wallet_retries", "Questions asked of the wallet again", registry=self.registry
+        )
