@@ -1,0 +1,1 @@
+"""Accounts, sessions, the catalogue, the directory of tables, codes and invites. Open README.md first."""

@@ -1,0 +1,216 @@
+"""Tables, seats, codes and stored answers in the database. Open this when a table or a code is lost or doubled."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from darbar_contracts.tables import Person
+from darbar_lobby.database import Connection, Database
+from darbar_lobby.entries import Entry, Holder
+from darbar_lobby.wire import HostShown, ListQuery
+
+CODE_RESTS_SECONDS = 3600.0
+
+
+class Intention(msgspec.Struct, frozen=True):
+    """What is stored under an idempotency key; `answer` None: the table service has not answered yet."""
+
+    table_id: str
+    body_sha256: bytes
+    status: int | None
+    answer: bytes | None
+
+
+class Change:
+    """One table, locked until the transaction that this belongs to is over."""
+
+    def __init__(self, connection: Connection, sql: Mapping[str, str], table_id: str) -> None:
+        self._connection = connection
+        self._sql = sql
+        self._table_id = UUID(table_id)
+
+    async def entry(self) -> Entry | None:
+        row = await self._connection.fetchrow(self._sql["entry_locked"], self._table_id)
+        return await whole(self._connection, self._sql, row)
+
+    async def new_entry(self, entry: Entry) -> None:
+        """Leaves an entry that is there as it is."""
+        await insert_entry(self._connection, self._sql, entry)
+
+    async def write(self, before: Entry, after: Entry) -> None:
+        await self._connection.execute(
+            self._sql["write_entry"],
+            self._table_id,
+            after.state,
+            after.generation,
+            after.number,
+            after.free_seats,
+            after.playing,
+            after.round,
+        )
+        if set(before.holders) == set(after.holders):
+            return
+        await self._connection.execute(self._sql["clear_holders"], self._table_id)
+        await self._connection.execute(
+            self._sql["write_holders"],
+            self._table_id,
+            [holder.seat for holder in after.holders],
+            [holder.account_id for holder in after.holders],
+            [holder.taken_at for holder in after.holders],
+        )
+
+    async def code(self) -> str | None:
+        code: str | None = await self._connection.fetchval(self._sql["code_of"], self._table_id)
+        return code
+
+    async def give_code(self, code: str) -> bool:
+        """False when the code belongs to another table, or did a moment ago."""
+        given = await self._connection.fetchval(self._sql["give_code"], code, self._table_id, CODE_RESTS_SECONDS)
+        return given is not None
+
+    async def free_code(self) -> None:
+        await self._connection.execute(self._sql["free_code"], self._table_id)
+
+
+class Directory:
+    """Every statement about tables; SQL in queries.sql."""
+
+    def __init__(self, database: Database, sql: Mapping[str, str]) -> None:
+        self._database = database
+        self._sql = sql
+
+    @asynccontextmanager
+    async def changing(self, table_id: str) -> AsyncIterator[Change]:
+        """One transaction about one table."""
+        async with self._database.transaction() as connection:
+            yield Change(connection, self._sql, table_id)
+
+    async def intend(self, account_id: str, key: str, body_sha256: bytes, *, entry: Entry) -> Intention:
+        """Stores the key with the table it will make, or answers what was stored under it before."""
+        async with self._database.transaction() as connection:
+            fresh = await connection.fetchval(self._sql["intend"], account_id, key, body_sha256, UUID(entry.table_id))
+            if fresh is not None:
+                await insert_entry(connection, self._sql, entry)
+            row = await connection.fetchrow(self._sql["intention"], account_id, key)
+        assert row is not None, "the key was stored a moment ago"
+        return Intention(str(row["table_id"]), row["body_sha256"], row["status"], row["answer"])
+
+    async def answer_intention(self, account_id: str, key: str, *, status: int, answer: bytes) -> Intention:
+        """Stores the answer unless there is one; answers what is stored."""
+        async with self._database.transaction() as connection:
+            await connection.execute(self._sql["answer_intention"], account_id, key, status, answer)
+            row = await connection.fetchrow(self._sql["intention"], account_id, key)
+        assert row is not None, "only answered keys are forgotten"
+        return Intention(str(row["table_id"]), row["body_sha256"], row["status"], row["answer"])
+
+    async def forget_intent(self, table_id: str) -> None:
+        """The table service has refused the table."""
+        async with self._database.connection() as connection:
+            await connection.execute(self._sql["forget_intent"], UUID(table_id))
+
+    async def entry(self, table_id: str) -> Entry | None:
+        async with self._database.connection() as connection:
+            return await self._whole(connection, await connection.fetchrow(self._sql["entry"], UUID(table_id)))
+
+    async def by_code(self, code: str) -> Entry | None:
+        async with self._database.connection() as connection:
+            return await self._whole(connection, await connection.fetchrow(self._sql["by_code"], code))
+
+    async def by_invite(self, invite_token: str) -> Entry | None:
+        async with self._database.connection() as connection:
+            return await self._whole(connection, await connection.fetchrow(self._sql["by_invite"], invite_token))
+
+    async def seated_at(self, account_id: str) -> Entry | None:
+        async with self._database.connection() as connection:
+            return await self._whole(connection, await connection.fetchrow(self._sql["seated_at"], account_id))
+
+    async def code_of(self, table_id: str) -> str | None:
+        async with self._database.connection() as connection:
+            code: str | None = await connection.fetchval(self._sql["code_of"], UUID(table_id))
+        return code
+
+    async def people(self, account_ids: Sequence[str]) -> dict[str, Person]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(self._sql["people"], list(account_ids))
+        return {row["account_id"]: Person(row["account_id"], row["name"], row["avatar"]) for row in rows}
+
+    async def listed(self, query: ListQuery) -> list[tuple[Entry, HostShown | None]]:
+        """Public tables with a free seat, newest first; seats are left out. One more than the page has, if there is."""
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(
+                self._sql["listed"],
+                query.game,
+                query.bet_coins_min,
+                query.bet_coins_max,
+                query.after,
+                query.limit + 1,
+            )
+        return [
+            (_entry(row, ()), HostShown(row["host_name"], row["host_avatar"]) if row["host_name"] else None)
+            for row in rows
+        ]
+
+    async def quick_play(self, game: str, bet_coins: int, count_max: int) -> list[Entry]:
+        """Public tables to try, the best first; seats are left out."""
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(self._sql["quick_play"], game, bet_coins, count_max)
+        return [_entry(row, ()) for row in rows]
+
+    async def _whole(self, connection: Connection, row: asyncpg.Record | None) -> Entry | None:
+        return await whole(connection, self._sql, row)
+
+
+async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: Entry) -> None:
+    """Leaves an entry that is there as it is."""
+    await connection.execute(
+        sql["new_entry"],
+        UUID(entry.table_id),
+        entry.host_id,
+        entry.game,
+        msgspec.json.encode(entry.options).decode(),
+        entry.seats,
+        entry.bet_coins,
+        entry.turn_seconds,
+        entry.visibility,
+        entry.bot_level,
+        entry.invite_token,
+        entry.free_seats,
+        entry.created_at,
+    )
+
+
+async def whole(connection: Connection, sql: Mapping[str, str], row: asyncpg.Record | None) -> Entry | None:
+    """An entry with its seats."""
+    if row is None:
+        return None
+    holders = await connection.fetch(sql["holders"], row["table_id"])
+    return _entry(row, tuple(Holder(*holder) for holder in holders))
+
+
+def _entry(row: asyncpg.Record, holders: tuple[Holder, ...]) -> Entry:
+    return Entry(
+        table_id=str(row["table_id"]),
+        host_id=row["host_id"],
+        game=row["game"],
+        options=msgspec.json.decode(row["options"]),
+        seats=row["seats"],
+        bet_coins=row["bet_coins"],
+        turn_seconds=row["turn_seconds"],
+        visibility=row["visibility"],
+        bot_level=row["bot_level"],
+        invite_token=row["invite_token"],
+        free_seats=row["free_seats"],
+        created_at=row["created_at"],
+        sequence=row["sequence"],
+        state=row["state"],
+        generation=row["generation"],
+        number=row["number"],
+        playing=row["playing"],
+        round=row["round"],
+        holders=holders,
+    )

@@ -1,0 +1,133 @@
+"""Who may ask how often, and which address a request really comes from. Open this about `too_many_requests`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+REQUESTS_A_MINUTE_BY_ADDRESS = 600
+REQUESTS_A_MINUTE_BY_ACCOUNT = 300
+TABLES_MADE_A_MINUTE_BY_ACCOUNT = 10
+SIGN_INS_A_MINUTE_BY_ADDRESS = 20
+SIGN_INS_A_MINUTE_BY_NAME = 10
+CODE_LOOKUPS_A_MINUTE_BY_ADDRESS = 10
+CODES_WRONG_FREE = 3
+CODE_WRONG_WAIT_SECONDS = 5.0
+CODE_WRONG_WAIT_SECONDS_MAX = 60.0
+CODE_WRONG_FORGOTTEN_SECONDS = 900.0
+# An address or account whose bucket is full again needs no entry; past this many the longest unused one is dropped.
+KEYS_MAX = 100_000
+FORWARDED_ADDRESSES_MAX = 16
+# One household of IPv6 has a whole /64: it counts as one address.
+IPV6_PREFIX = 64
+MINUTE_SECONDS = 60.0
+HOUR_SECONDS = 3600.0
+
+Clock = Callable[[], float]
+Network = IPv4Network | IPv6Network
+
+
+class Buckets:
+    """A token bucket for each key: `count_max` at once, refilled evenly over `window_seconds`."""
+
+    def __init__(self, count_max: int, window_seconds: float, *, clock: Clock, keys_max: int = KEYS_MAX) -> None:
+        self._count_max = count_max
+        self._seconds_each = window_seconds / count_max if count_max else 0.0
+        self._window_seconds = window_seconds
+        self._clock = clock
+        self._keys_max = keys_max
+        # For each key the moment at which its bucket is full again.
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+
+    def take(self, key: str) -> float:
+        """Take one; 0 when there was one, else the seconds until there is. A count of 0 means no limit."""
+        if not self._count_max:
+            return 0.0
+        now = self._clock()
+        full_at = max(self._full_at.get(key, now), now) + self._seconds_each
+        wait_seconds = full_at - now - self._window_seconds
+        # Sums of seconds are not exact: a millionth too much is no reason to refuse.
+        if wait_seconds > 1e-6:
+            return wait_seconds
+        self._full_at[key] = full_at
+        self._full_at.move_to_end(key)
+        if len(self._full_at) > self._keys_max:
+            self._full_at.popitem(last=False)
+        return 0.0
+
+
+class WrongCodes:
+    """After a few wrong codes an address waits before the next lookup, twice as long each time."""
+
+    def __init__(self, *, clock: Clock, keys_max: int = KEYS_MAX) -> None:
+        self._clock = clock
+        self._keys_max = keys_max
+        self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()
+
+    def wait_seconds(self, key: str) -> float:
+        """0 when this address may look a code up now."""
+        count, last_at = self._wrong.get(key, (0, 0.0))
+        since_seconds = self._clock() - last_at
+        if count < CODES_WRONG_FREE or since_seconds >= CODE_WRONG_FORGOTTEN_SECONDS:
+            return 0.0
+        doubled = CODE_WRONG_WAIT_SECONDS * 2.0 ** min(count - CODES_WRONG_FREE, 16)
+        return max(0.0, min(doubled, CODE_WRONG_WAIT_SECONDS_MAX) - since_seconds)
+
+    def note_wrong(self, key: str) -> None:
+        """A right code in between forgives nothing: whoever guesses may own a right one."""
+        now = self._clock()
+        count, last_at = self._wrong.get(key, (0, now))
+        if now - last_at >= CODE_WRONG_FORGOTTEN_SECONDS:
+            count = 0
+        self._wrong[key] = (count + 1, now)
+        self._wrong.move_to_end(key)
+        if len(self._wrong) > self._keys_max:
+            self._wrong.popitem(last=False)
+
+
+class Limits:
+    """Every limit of the lobby, each with its own buckets."""
+
+    def __init__(self, *, guests_an_hour_max: int, clock: Clock) -> None:
+        self.guests = Buckets(guests_an_hour_max, HOUR_SECONDS, clock=clock)
+        self.by_address = Buckets(REQUESTS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
+        self.by_account = Buckets(REQUESTS_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
+        self.tables_made = Buckets(TABLES_MADE_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
+        self.sign_ins_by_address = Buckets(SIGN_INS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
+        self.sign_ins_by_name = Buckets(SIGN_INS_A_MINUTE_BY_NAME, MINUTE_SECONDS, clock=clock)
+        self.code_lookups = Buckets(CODE_LOOKUPS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
+        self.wrong_codes = WrongCodes(clock=clock)
+
+
+def networks(trusted_proxies: Sequence[str]) -> tuple[Network, ...]:
+    """Addresses and networks of the proxies in front of us; raises ValueError for anything else."""
+    return tuple(ip_network(proxy, strict=False) for proxy in trusted_proxies)
+
+
+def client_address(remote: str | None, forwarded_for: str, trusted: Sequence[Network]) -> str:
+    """The last address that no trusted proxy vouches for. What stands left of it is only the client's word."""
+    hops = [hop.strip() for hop in forwarded_for.split(",") if hop.strip()][-FORWARDED_ADDRESSES_MAX:]
+    address = remote or ""
+    while hops and _is_trusted(address, trusted):
+        address = hops.pop()
+    return _one_household(address)
+
+
+def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return False
+    return any(known in network for network in trusted)
+
+
+def _one_household(address: str) -> str:
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address[:64] or "unknown"
+    if known.version == 4:
+        return str(known)
+    mapped = known.ipv4_mapped
+    return str(mapped) if mapped else str(ip_network((known, IPV6_PREFIX), strict=False))

@@ -1,0 +1,213 @@
+-- Accounts and sessions.
+
+-- new_account --
+-- The account and the coins it is owed are stored together: a wallet that is away loses nobody's grant.
+WITH made AS (
+    INSERT INTO account (account_id, name, avatar) VALUES ($1, $2, $3) RETURNING account_id
+)
+INSERT INTO grant_due (account_id, grant_key, next_at)
+SELECT account_id, $4, now() + $5 * interval '1 second' FROM made;
+
+-- account --
+-- An account with what only the server may know.
+SELECT account_id, name, avatar, role, name_login, password_hash FROM account WHERE account_id = $1;
+
+-- account_by_login --
+-- The same, by the name that signs in.
+SELECT account_id, name, avatar, role, name_login, password_hash FROM account WHERE name_login = $1;
+
+-- change_account --
+-- Changes nothing when the password was changed meanwhile by somebody else.
+UPDATE account
+   SET name = $2, avatar = $3, name_login = $4, password_hash = $5
+ WHERE account_id = $1 AND password_hash IS NOT DISTINCT FROM $6
+RETURNING account_id, name, avatar, role, name_login, password_hash;
+
+-- new_family --
+-- A sign-in.
+INSERT INTO token_family (family_id, account_id) VALUES ($1, $2);
+
+-- new_refresh_token --
+-- The next token of a sign-in.
+INSERT INTO refresh_token (token_sha256, family_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day');
+
+-- refresh_token_locked --
+-- Both rows are locked: of two requests with the same token the second sees it used.
+SELECT family_id, account_id, revoked_at IS NOT NULL AS family_revoked, used_at IS NOT NULL AS used,
+       expires_at <= now() AS expired
+  FROM token_family JOIN refresh_token USING (family_id)
+ WHERE token_sha256 = $1
+   FOR UPDATE;
+
+-- use_refresh_token --
+-- From now on whoever shows it again is a thief, or was robbed.
+UPDATE refresh_token SET used_at = now() WHERE token_sha256 = $1;
+
+-- revoke_family --
+-- Ends a sign-in.
+UPDATE token_family SET revoked_at = coalesce(revoked_at, now()) WHERE family_id = $1;
+
+-- revoke_family_of_token --
+-- Logs out: any token of the sign-in will do, an old one too.
+UPDATE token_family SET revoked_at = coalesce(revoked_at, now())
+ WHERE family_id = (SELECT family_id FROM refresh_token WHERE token_sha256 = $1);
+
+-- revoke_families_of_account --
+-- Logs out everywhere.
+UPDATE token_family SET revoked_at = coalesce(revoked_at, now()) WHERE account_id = $1 AND revoked_at IS NULL;
+
+-- Coins for new accounts.
+
+-- grants_due --
+-- Taken for a while, so that another lobby does not ask for the same one at the same moment.
+UPDATE grant_due SET attempts = attempts + 1, next_at = now() + $2 * interval '1 second'
+ WHERE account_id IN (
+    SELECT account_id FROM grant_due WHERE refused_reason IS NULL AND next_at <= now()
+     ORDER BY next_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING account_id, grant_key;
+
+-- grant_done --
+-- The wallet has confirmed the coins.
+DELETE FROM grant_due WHERE account_id = $1;
+
+-- grant_refused --
+-- The wallet will never say yes: somebody has to look at it.
+UPDATE grant_due SET refused_reason = $2 WHERE account_id = $1;
+
+-- grants_waiting --
+-- For the metric.
+SELECT count(*) FROM grant_due;
+
+-- The directory.
+
+-- intend --
+-- The intent is stored before the table service is asked: a repeat with the same key finishes the same table.
+INSERT INTO idempotency (account_id, key, body_sha256, table_id) VALUES ($1, $2, $3, $4)
+ON CONFLICT (account_id, key) DO NOTHING
+RETURNING table_id;
+
+-- intention --
+-- What is stored under a key.
+SELECT table_id, body_sha256, status, answer FROM idempotency WHERE account_id = $1 AND key = $2;
+
+-- answer_intention --
+-- The first answer stays: of two repeats at once both send the same one.
+UPDATE idempotency SET status = $3, answer = $4 WHERE account_id = $1 AND key = $2 AND status IS NULL;
+
+-- new_entry --
+-- Leaves an entry that is there as it is: milestones may have told of the table first.
+INSERT INTO directory (table_id, host_id, game, options, seats, bet_coins, turn_seconds, visibility, bot_level,
+                       invite_token, free_seats, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+ON CONFLICT (table_id) DO NOTHING;
+
+-- forget_intent --
+-- Only a table that no milestone has confirmed.
+DELETE FROM directory WHERE table_id = $1 AND state = 'asked' AND number = 0;
+
+-- entry --
+-- A table, with its seats in another statement.
+SELECT * FROM directory WHERE table_id = $1;
+
+-- entry_locked --
+-- The same, and nobody else changes it meanwhile.
+SELECT * FROM directory WHERE table_id = $1 FOR UPDATE;
+
+-- holders --
+-- Who sits at a table.
+SELECT seat, account_id, taken_at FROM seat_holder WHERE table_id = $1 ORDER BY seat;
+
+-- write_entry --
+-- What milestones change.
+UPDATE directory
+   SET state = $2, generation = $3, number = $4, free_seats = $5, playing = $6, round = $7,
+       closed_at = CASE WHEN $2 = 'closed' THEN coalesce(closed_at, now()) END
+ WHERE table_id = $1;
+
+-- clear_holders --
+-- Before write_holders.
+DELETE FROM seat_holder WHERE table_id = $1;
+
+-- write_holders --
+-- All seats of a table at once.
+INSERT INTO seat_holder (table_id, seat, account_id, taken_at)
+SELECT $1, * FROM unnest($2::int[], $3::text[], $4::timestamptz[]);
+
+-- seated_at --
+-- Milestones of different tables are not ordered among themselves: the newest seat counts.
+SELECT directory.* FROM seat_holder JOIN directory USING (table_id)
+ WHERE account_id = $1 AND state = 'open'
+ ORDER BY taken_at DESC, sequence DESC LIMIT 1;
+
+-- people --
+-- Names and avatars, for a table whose owner does not answer.
+SELECT account_id, name, avatar FROM account WHERE account_id = ANY($1::text[]);
+
+-- listed --
+-- One page of public tables with a free seat, newest first.
+SELECT directory.*, account.name AS host_name, account.avatar AS host_avatar
+  FROM directory LEFT JOIN account ON account_id = host_id
+ WHERE state = 'open' AND visibility = 'public' AND free_seats > 0
+   AND ($1::text IS NULL OR game = $1) AND bet_coins BETWEEN $2 AND $3
+   AND ($4::bigint IS NULL OR sequence < $4)
+ ORDER BY sequence DESC LIMIT $5;
+
+-- quick_play --
+-- Tables that wait come before tables that play, fuller ones before emptier ones, older ones before younger ones.
+SELECT directory.* FROM directory
+ WHERE state = 'open' AND visibility = 'public' AND free_seats > 0 AND game = $1 AND bet_coins = $2
+ ORDER BY playing, free_seats, sequence LIMIT $3;
+
+-- by_code --
+-- A code opens nothing while no seat is free.
+SELECT directory.* FROM code JOIN directory USING (table_id)
+ WHERE code = $1 AND freed_at IS NULL AND state = 'open' AND free_seats > 0;
+
+-- by_invite --
+-- An invite outlives a full table: its bearer sees that it is full.
+SELECT * FROM directory WHERE invite_token = $1 AND state = 'open';
+
+-- code_of --
+-- The live code of a table.
+SELECT code FROM code WHERE table_id = $1 AND freed_at IS NULL;
+
+-- give_code --
+-- A code that was freed lately is not given again yet.
+INSERT INTO code (code, table_id) VALUES ($1, $2)
+ON CONFLICT (code) DO UPDATE SET table_id = excluded.table_id, freed_at = NULL
+   WHERE code.freed_at < now() - $3 * interval '1 second'
+RETURNING code;
+
+-- free_code --
+-- The code rests from now on.
+UPDATE code SET freed_at = now() WHERE table_id = $1 AND freed_at IS NULL;
+
+-- Tidying, a bounded number of rows at a time.
+
+-- forget_refresh_tokens --
+-- Their time was over long ago.
+DELETE FROM refresh_token WHERE token_sha256 IN (
+    SELECT token_sha256 FROM refresh_token WHERE expires_at < now() - $2 * interval '1 day' LIMIT $1);
+
+-- forget_families --
+-- Sign-ins without a token left.
+DELETE FROM token_family WHERE family_id IN (
+    SELECT family_id FROM token_family
+     WHERE created_at < now() - $2 * interval '1 day'
+       AND NOT EXISTS (SELECT 1 FROM refresh_token WHERE refresh_token.family_id = token_family.family_id) LIMIT $1);
+
+-- forget_intentions --
+-- Nobody repeats a creation after so long.
+DELETE FROM idempotency WHERE (account_id, key) IN (
+    SELECT account_id, key FROM idempotency WHERE created_at < now() - $2 * interval '1 day' LIMIT $1);
+
+-- forget_intents --
+-- Asked, never answered, and no milestone ever came: there is no such table.
+DELETE FROM directory WHERE table_id IN (
+    SELECT table_id FROM directory
+     WHERE state = 'asked' AND number = 0 AND created_at < now() - $2 * interval '1 day' LIMIT $1);
+
+-- forget_codes --
+-- They have rested.
+DELETE FROM code WHERE code IN (
+    SELECT code FROM code WHERE freed_at < now() - $2 * interval '1 day' LIMIT $1);

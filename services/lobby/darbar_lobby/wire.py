@@ -1,0 +1,250 @@
+"""Everything the lobby's HTTP takes and answers, and why it refuses. Open this to write a client."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from darbar_contracts.tables import BotLevel, TableLook, Visibility
+
+BET_COINS_MIN = 25
+BET_COINS_MAX = 1000
+TURN_SECONDS_MIN = 5
+TURN_SECONDS_MAX = 30
+TURN_SECONDS_QUICK_PLAY = 15
+TABLES_LISTED_MAX = 50
+TABLES_LISTED_DEFAULT = 20
+
+
+class LobbyReason(StrEnum):
+    """Why the lobby refuses. Sent to clients: add one, never rename one. (Tokens and bodies have the kit's own.)"""
+
+    NAME_NOT_ALLOWED = "name_not_allowed"
+    AVATAR_UNKNOWN = "avatar_unknown"
+    NAME_LOGIN_INVALID = "name_login_invalid"
+    NAME_LOGIN_TAKEN = "name_login_taken"
+    PASSWORD_INVALID = "password_invalid"
+    PASSWORD_MISSING = "password_missing"
+    CREDENTIALS_WRONG = "credentials_wrong"
+    SESSION_BODY_INVALID = "session_body_invalid"
+    ACCOUNT_UNKNOWN = "account_unknown"
+    REFRESH_TOKEN_INVALID = "refresh_token_invalid"
+    REFRESH_TOKEN_EXPIRED = "refresh_token_expired"
+    REFRESH_TOKEN_REVOKED = "refresh_token_revoked"
+    REFRESH_TOKEN_REUSED = "refresh_token_reused"
+    GAME_UNKNOWN = "game_unknown"
+    OPTION_INVALID = "option_invalid"
+    QUERY_INVALID = "query_invalid"
+    IDEMPOTENCY_KEY_MISSING = "idempotency_key_missing"
+    IDEMPOTENCY_KEY_INVALID = "idempotency_key_invalid"
+    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
+    SEATED_ELSEWHERE = "seated_elsewhere"
+    TABLE_UNKNOWN = "table_unknown"
+    CODE_UNKNOWN = "code_unknown"
+    INVITE_UNKNOWN = "invite_unknown"
+    TOO_MANY_REQUESTS = "too_many_requests"
+    TABLES_UNAVAILABLE = "tables_unavailable"
+
+
+# Requests. Unknown fields are refused: a typo never passes silently.
+
+
+class NewGuest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/guests. What is left out is chosen for the guest."""
+
+    name: str | None = None
+    avatar: str | None = None
+
+
+class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/sessions: a refresh token, or a login name with its password."""
+
+    refresh_token: str | None = None
+    name_login: str | None = None
+    password: str | None = None
+
+
+class EndSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """DELETE /v1/sessions: the session of this refresh token, or (with an access token) every one of the account."""
+
+    refresh_token: str | None = None
+
+
+class ChangeMe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """PATCH /v1/me. `password_current` is needed to change a login name or password that is already set."""
+
+    name: str | None = None
+    avatar: str | None = None
+    name_login: str | None = None
+    password: str | None = None
+    password_current: str | None = None
+
+
+class NewTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/tables. `seats` left out: the game's usual number."""
+
+    game: str
+    bet_coins: Annotated[int, Meta(ge=BET_COINS_MIN, le=BET_COINS_MAX)]
+    options: dict[str, Any] = {}
+    seats: int | None = None
+    turn_seconds: Annotated[int, Meta(ge=TURN_SECONDS_MIN, le=TURN_SECONDS_MAX)] = TURN_SECONDS_QUICK_PLAY
+    visibility: Visibility = "private"
+    bot_level: BotLevel = "normal"
+
+
+class QuickPlay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/quick-play: a public table of this game and bet, or a new one."""
+
+    game: str
+    bet_coins: Annotated[int, Meta(ge=BET_COINS_MIN, le=BET_COINS_MAX)]
+
+
+class ListQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/tables. `after` is the `next` of the page before."""
+
+    game: str | None = None
+    bet_coins_min: Annotated[int, Meta(ge=0, le=BET_COINS_MAX)] = 0
+    bet_coins_max: Annotated[int, Meta(ge=0, le=BET_COINS_MAX)] = BET_COINS_MAX
+    limit: Annotated[int, Meta(ge=1, le=TABLES_LISTED_MAX)] = TABLES_LISTED_DEFAULT
+    after: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
+
+
+# Answers.
+
+
+class Account(msgspec.Struct, frozen=True):
+    """An account as its owner sees it; `name_login` None: a guest without a password."""
+
+    id: str
+    name: str
+    avatar: str
+    role: str
+    name_login: str | None = None
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A signed-in account. The access token lasts `access_seconds`; the refresh token works once."""
+
+    account: Account
+    access_token: str
+    refresh_token: str
+    access_seconds: int
+
+
+class Socket(msgspec.Struct, frozen=True):
+    """Where to connect: `direct` (the owner; None when nobody owns the table just now) first, then `any`."""
+
+    direct: str | None
+    any: str
+
+
+class SeatedAt(msgspec.Struct, frozen=True):
+    """The table where one sits."""
+
+    table_id: str
+    game: str
+    socket: Socket
+
+
+class Me(msgspec.Struct, frozen=True):
+    """GET /v1/me."""
+
+    account: Account
+    table: SeatedAt | None
+
+
+class MeChanged(msgspec.Struct, frozen=True):
+    """PATCH /v1/me. The access token carries the new name. A new password ends every older session: then there is a
+    new refresh token too."""
+
+    account: Account
+    access_token: str
+    access_seconds: int
+    refresh_token: str | None = None
+
+
+class GameOffered(msgspec.Struct, frozen=True):
+    """One game of the catalogue. `options` is a JSON Schema with defaults; `seats` the numbers that the default options
+    allow, the usual one first."""
+
+    name: str
+    title: str
+    rules_version: int
+    direction: str
+    stake_unit: str
+    seats: tuple[int, ...]
+    options: dict[str, Any]
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    """GET /v1/games."""
+
+    games: tuple[GameOffered, ...]
+    avatars: tuple[str, ...]
+
+
+class TableMade(msgspec.Struct, frozen=True):
+    """POST /v1/tables. `code` None: no seat is free any more."""
+
+    table_id: str
+    code: str | None
+    invite_token: str
+    invite_url: str
+    socket: Socket
+
+
+class HostShown(msgspec.Struct, frozen=True):
+    """Who opened a listed table."""
+
+    name: str
+    avatar: str
+
+
+class TableListed(msgspec.Struct, frozen=True):
+    """One row of the list of public tables."""
+
+    table_id: str
+    game: str
+    options: dict[str, Any]
+    bet_coins: int
+    turn_seconds: int
+    bot_level: str
+    seats: int
+    free_seats: int
+    playing: bool
+    host: HostShown | None
+    socket: Socket
+
+
+class TableList(msgspec.Struct, frozen=True):
+    """GET /v1/tables, newest first. `next` None: that was all."""
+
+    tables: tuple[TableListed, ...]
+    next: int | None
+
+
+class TableSeen(msgspec.Struct, frozen=True):
+    """One table. `fresh` False: its owner did not answer, so this is what the directory knows.
+
+    `code` and `invite_url` are there for those seated and the host alone.
+    """
+
+    table: TableLook
+    fresh: bool
+    free_seats: int
+    socket: Socket
+    code: str | None = None
+    invite_url: str | None = None
+
+
+class QuickPlayed(msgspec.Struct, frozen=True):
+    """POST /v1/quick-play: the table to take a seat at; `made` says that it was opened for this player."""
+
+    table_id: str
+    made: bool
+    socket: Socket
+    code: str | None = None
+    invite_url: str | None = None
