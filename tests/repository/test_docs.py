@@ -26,7 +26,8 @@ HEADING = re.compile(r"^#+\s+(.*)$", re.MULTILINE)
 MAKE_COMMAND = re.compile(r"(?:^|`|\s)make ([a-z][a-z-]+)(?=[`\s]|$)", re.MULTILINE)
 CODE_SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"(?:\.ci|bench|deploy|docs|libs|services|tests|web)/[\w./*<>-]*")
-TERM = re.compile(r"^\|\s*\*\*([^*]+)\*\*\s*\|", re.MULTILINE)
+FIRST_CELL = re.compile(r"^\|([^|]*)\|", re.MULTILINE)
+BOLD = re.compile(r"\*\*([^*]+)\*\*")
 DECISION_NAME = re.compile(r"docs/decisions/(\d{4})-[a-z0-9]+(-[a-z0-9]+)*\.md")
 
 
@@ -75,11 +76,15 @@ def unknown_make_targets(document: Source, targets: frozenset[str]) -> Iterator[
 
 def unused_terms(glossary: str, code: str) -> Iterator[str]:
     """A word of the glossary stands in the code, or the glossary has outlived it."""
-    for entry in TERM.findall(glossary):
-        for term in entry.split(","):
-            words = re.escape(term.strip().lower()).replace(r"\ ", r"[\s_-]*").replace(r"\-", r"[\s_-]*")
-            if not re.search(rf"(?<![a-z]){words}(?:e?s|ed)?(?![a-z])", code):
-                yield f"docs/glossary.md: nothing in the code is called {term.strip()}"
+    for term in terms(glossary):
+        words = re.sub(r"[ -]", r"[\\s_-]*", term.lower())
+        if not re.search(rf"(?<![a-z]){words}(?:e?s)?(?![a-z])", code):
+            yield f"docs/glossary.md: nothing in the code is called {term}"
+
+
+def terms(glossary: str) -> list[str]:
+    """What is bold in the first cell of a row."""
+    return [term for cell in FIRST_CELL.findall(glossary) for term in BOLD.findall(cell)]
 
 
 def doubtful_decisions(decision: Source) -> Iterator[str]:
@@ -104,8 +109,9 @@ def decisions() -> list[Source]:
 
 
 def code() -> str:
-    """All Python and SQL in lower case, with `TableClosed` also read as `table_closed`."""
-    text = "\n".join(source.text for source in sources() if source.path.endswith((".py", ".sql")))
+    """All Python and SQL but the tests, in lower case, with `TableClosed` also read as `table_closed`."""
+    written = [source for source in sources() if source.path.endswith((".py", ".sql")) and not source.is_test]
+    text = "\n".join(source.text for source in written)
     return (text + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text)).lower()
 
 
@@ -127,7 +133,7 @@ def test_every_make_command_in_a_document_is_a_target() -> None:
 
 def test_every_word_of_the_glossary_is_used_in_the_code() -> None:
     glossary = (ROOT / "docs/glossary.md").read_text()
-    assert TERM.findall(glossary)
+    assert terms(glossary)
     assert list(unused_terms(glossary, code())) == []
 
 
@@ -168,7 +174,8 @@ def test_a_planted_unknown_make_target_is_found() -> None:
 
 def test_a_planted_unused_term_is_found() -> None:
     assert list(unused_terms("| **seat** | where one sits |\n| **ghost** | nobody |", "seat = 1"))
-    assert not list(unused_terms("| **seat**, it | a |\n| **stake unit** | b |", "seats = 1; stake_unit = it"))
+    assert list(unused_terms("| **seat**, **ghost** | two |", "seat = 1; ghostly = 2"))
+    assert not list(unused_terms("| **seat**, **it** | a |\n| **stake unit** | b |", "seats = 1; stake_unit = it"))
 
 
 DECISION = "# 1. T\n\nStatus: accepted, 2026-11-29\n\n" + "\n\nX\n\n".join(DECISION_PARTS) + "\n\nX\n"

@@ -22,6 +22,7 @@ REGISTRY_HOST = re.compile(
 LOCK_LEAK = re.compile(r"://|--(?:extra-)?index-url|--find-links|--trusted-host|\bfile:|@\s*/")
 LOCKED = re.compile(r"^[a-z0-9][a-z0-9._-]*(\[[a-z,]+\])?==\S+( ;.*)? \\$")
 MIGRATION_NAME = re.compile(r"(\d{4})_(pre|post)_[a-z0-9]+(_[a-z0-9]+)*\.sql")
+QUERY_NAME = re.compile(r"^-- ([a-z][a-z0-9_]*) --$", re.MULTILINE)
 TARGET = re.compile(r"^([a-z][a-z0-9-]*):(?!=)(.*)$")
 MAKE_LOGIC = re.compile(r"\$\(shell|^\s*(?:ifeq|ifdef|ifneq|ifndef|define)\b|^\t@?(?:if|for|while|case)\b|\|\||&&")
 
@@ -60,16 +61,16 @@ def long_sql_files(source: Source) -> Iterator[str]:
 
 
 def nameless_queries(source: Source) -> Iterator[str]:
-    """Each block of a queries.sql begins with `-- name --` and a line that says what it is for."""
+    """A queries.sql is made of blocks that begin with `-- name --`, each with a name of its own."""
     if source.name != "queries.sql":
         return
-    heads = [number for number, line in enumerate(source.lines) if re.fullmatch(r"-- [a-z0-9_]+ --", line)]
-    if not heads:
+    head, *_ = re.split(r"^-- [a-z]", source.text, maxsplit=1, flags=re.MULTILINE)
+    if any(line and not line.startswith("--") for line in head.splitlines()):
+        yield f"{source.path}: SQL above the first name"
+    names = QUERY_NAME.findall(source.text)
+    if not names:
         yield f"{source.path}: no query has a name"
-    for number in heads:
-        following = source.lines[number + 1] if number + 1 < len(source.lines) else ""
-        if not following.startswith("-- "):
-            yield f"{source.path}:{number + 1}: say under the name what the query is for"
+    yield from (f"{source.path}: {name} is there twice" for name in sorted(set(names)) if names.count(name) > 1)
 
 
 def careless_scripts(source: Source) -> Iterator[str]:
@@ -149,7 +150,8 @@ PLANTED: tuple[tuple[Check, str, str], ...] = (
     (unhashed_locks, "a.lock", "aiohttp==3.14.5 \\\n    # via x\n"),
     (long_sql_files, "a.sql", "SELECT 1;\n" * (SQL_FILE_LINES_MAX + 1)),
     (nameless_queries, "x/queries.sql", "SELECT 1;\n"),
-    (nameless_queries, "x/queries.sql", "-- append --\nSELECT 1;\n"),
+    (nameless_queries, "x/queries.sql", "SELECT 1;\n-- append --\nSELECT 1;\n"),
+    (nameless_queries, "x/queries.sql", "-- append --\nSELECT 1;\n-- append --\nSELECT 2;\n"),
     (careless_scripts, "a.sh", "echo 1\n"),
     (careless_scripts, ".ci/x", "#!/usr/bin/env bash\nset -e\n"),
     (unexplained_targets, "Makefile", "run:\n\techo\n"),
@@ -162,7 +164,7 @@ LET_THROUGH: tuple[tuple[Check, str, str], ...] = (
     (machine_paths, "a.md", "GET /v1/home/x and ./work/x and https://example.org/home/\n"),
     (lock_leaks, "a.lock", "    # via -r requirements.in\n"),
     (unhashed_locks, "a.lock", "pyjwt[crypto]==2.1 ; sys_platform == 'linux' \\\n    --hash=sha256:00\n    # via x\n"),
-    (nameless_queries, "x/queries.sql", "-- append --\n-- Stores events.\nSELECT 1;\n"),
+    (nameless_queries, "x/queries.sql", "-- What the store asks.\n\n-- append --\n-- Stores events.\nSELECT 1;\n"),
     (unexplained_targets, "Makefile", "X := 1\nrun: setup ## run it\n\techo\n"),
 )
 
