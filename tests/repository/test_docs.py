@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 
 import pytest
 from test_tidy_files import make_targets
-from tracked import ROOT, Source, sources, tracked_paths
+from tracked import ROOT, Source, expect_none, sources, tracked_paths
 
 DECISION_LINES_MAX = 60
 DECISION_LINE_CHARACTERS_MAX = 120
@@ -118,28 +118,28 @@ def code() -> str:
 def test_every_link_leads_somewhere() -> None:
     paths = frozenset(tracked_paths())
     texts = {document.path: document.text for document in documents()}
-    assert [finding for document in documents() for finding in broken_links(document, paths, texts)] == []
+    expect_none(finding for document in documents() for finding in broken_links(document, paths, texts))
 
 
 def test_every_path_in_a_document_is_there() -> None:
     paths = frozenset(tracked_paths())
-    assert [finding for document in documents() for finding in missing_paths(document, paths)] == []
+    expect_none(finding for document in documents() for finding in missing_paths(document, paths))
 
 
 def test_every_make_command_in_a_document_is_a_target() -> None:
     targets = frozenset(name for name, _ in make_targets((ROOT / "Makefile").read_text()))
-    assert [finding for document in documents() for finding in unknown_make_targets(document, targets)] == []
+    expect_none(finding for document in documents() for finding in unknown_make_targets(document, targets))
 
 
 def test_every_word_of_the_glossary_is_used_in_the_code() -> None:
     glossary = (ROOT / "docs/glossary.md").read_text()
     assert terms(glossary)
-    assert list(unused_terms(glossary, code())) == []
+    expect_none(unused_terms(glossary, code()))
 
 
 def test_every_decision_is_a_page_with_a_status_and_a_date() -> None:
     assert decisions()
-    assert [finding for decision in decisions() for finding in doubtful_decisions(decision)] == []
+    expect_none(finding for decision in decisions() for finding in doubtful_decisions(decision))
 
 
 def test_decisions_are_numbered_without_a_gap() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 import pytest
-from tracked import Source, sources
+from tracked import Source, expect_none, sources
 
 FUNCTION_LINES_MAX = 40
 FILE_LINES_MAX = 400
@@ -23,6 +23,7 @@ SQL = re.compile(
     r"\s*(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|WITH\s+\w+\s+AS\s"
     r"|(CREATE|ALTER|DROP)\s+(TABLE|ROLE|USER|DATABASE|SCHEMA|INDEX|VIEW|TYPE|FUNCTION)\s)"
 )
+PING = "SELECT 1"
 EVENT_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 # Where a rule does not fit, and why. An entry that is no longer needed fails a test.
@@ -31,6 +32,10 @@ ENVIRONMENT_READERS: dict[str, str] = {
 }
 BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     ("libs/kit/darbar_kit/bus.py", "_outcome"): "the outermost loop of a message: the sender must get an answer",
+    (
+        "services/bot/darbar_bot/child.py",
+        "_answer",
+    ): "the outermost loop: one view must not stop the bots of all tables",
     ("libs/kit/darbar_kit/http.py", "errors_middleware"): "the outermost loop of a request: logged, answered with 500",
 }
 TASK_OWNERS: dict[str, str] = {
@@ -39,6 +44,7 @@ TASK_OWNERS: dict[str, str] = {
 SQL_IN_PYTHON: dict[str, str] = {
     "libs/kit/darbar_kit/database.py": "asks the server for its own settings",
     "libs/kit/darbar_kit/migrate.py": "the runner's own table must be there before the first .sql file",
+    "libs/kit/darbar_kit/testing.py": "names of databases cannot be parameters",
     "libs/kit/darbar_kit/provision.py": "names of roles and databases cannot be parameters",
 }
 
@@ -199,7 +205,12 @@ def sql_in_python(source: Source) -> Iterator[str]:
 
 def lines_of_sql(source: Source) -> Iterator[int]:
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and SQL.match(node.value)
+            and node.value != PING
+        ):
             yield node.lineno
 
 
@@ -330,6 +341,7 @@ PLANTED: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (globals_that_change, TEST, "def f():\n    global x\n"),
     (logs_that_are_sentences, CODE, "log.info(f'seat {x} taken')\n"),
     (logs_that_are_sentences, CODE, "self._log.warning('The seat was taken', seat=1)\n"),
+    (sql_in_python, CODE, "X = 'SELECT 2'\n"),
     (sql_in_python, CODE, "X = 'SELECT 1 FROM seat'\n"),
     (sql_in_python, CODE, "X = '''\n  UPDATE seat SET x = 1'''\n"),
     (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "# every seat\n"),
@@ -350,7 +362,7 @@ LET_THROUGH: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (sleeps_in_tests, CODE, "asyncio.sleep(1)\n"),
     (globals_that_change, CODE, "SEATS: Mapping[str, int] = {}\n__all__ = ['x']\n"),
     (logs_that_are_sentences, CODE, "log.info('seat_taken', seat=seat)\nmath.log(f(x))\n"),
-    (sql_in_python, CODE, "X = 'Select a seat'\n"),
+    (sql_in_python, CODE, "X = 'Select a seat'\nY = 'SELECT 1'\n"),
     (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "# a wildcard subject\n"),
     (games_asked_for_by_name, CODE, "GAME = 'court_piece'\n"),
 )
@@ -362,8 +374,7 @@ def python_sources() -> list[Source]:
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_the_code_has_no(check: Callable[[Source], Iterator[str]]) -> None:
-    findings = list(chain.from_iterable(check(source) for source in python_sources()))
-    assert not findings, "\n" + "\n".join(findings)
+    expect_none(chain.from_iterable(check(source) for source in python_sources()))
 
 
 @pytest.mark.parametrize(("check", "path", "text"), PLANTED)

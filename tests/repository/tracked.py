@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -68,3 +68,9 @@ def _readable(paths: tuple[str, ...]) -> Iterator[Source]:
             yield Source(path, (ROOT / path).read_bytes().decode())
         except UnicodeDecodeError:
             continue  # A picture or a sound: nothing here reads those.
+
+
+def expect_none(findings: Iterable[str]) -> None:
+    """Fails with one finding a line."""
+    found = list(findings)
+    assert not found, "\n" + "\n".join(found)
