@@ -1,0 +1,46 @@
+"""The Court Piece bots: what they decide in each phase. Open this first; the thinking is in the files beside it."""
+
+from __future__ import annotations
+
+from darbar_bots.court_piece.known import Known, known_from
+from darbar_bots.court_piece.play import Choice, Position
+from darbar_bots.court_piece.trump import best_cut, card_to_hide, suit_to_call, value_of_asking, value_of_showing
+from darbar_bots.policy import Policy
+from darbar_rules.cards import SUITS, TEXTS, mask_of_texts
+from darbar_rules.games.court_piece.events import AskTrump, ChooseTrump, Decision, PlayCard, ShowTrump
+from darbar_rules.games.court_piece.view import CourtPieceView
+
+
+class RulePolicy:
+    """Weighs each card by what its trick is likely to bring and what the card would bring later."""
+
+    def __init__(self, *, remembers: bool) -> None:
+        self._remembers = remembers
+
+    def decide(self, view: CourtPieceView) -> Decision:
+        if view.phase == "choosing":
+            return _call(view)
+        known = known_from(view, remembers=self._remembers)
+        choice = _best_card(known)
+        if "ask_trump" in view.legal.also and value_of_asking(known) > choice.value:
+            return AskTrump()
+        if "show_trump" in view.legal.also:
+            must_play_trump = view.options.show_on_lead_must_lead_trump
+            if value_of_showing(known, must_play_trump=must_play_trump) > choice.value:
+                return ShowTrump()
+        return PlayCard(TEXTS[choice.card])
+
+
+def _call(view: CourtPieceView) -> ChooseTrump:
+    hand = mask_of_texts(view.hand)
+    if view.options.trump == "hidden":
+        return ChooseTrump(card=TEXTS[card_to_hide(hand)])
+    return ChooseTrump(suit=SUITS[suit_to_call(hand)])
+
+
+def _best_card(known: Known) -> Choice:
+    return best_cut(known) if known.may_cut else Position(known).best(known.legal)
+
+
+REGULAR: Policy = RulePolicy(remembers=True)
+NOVICE: Policy = RulePolicy(remembers=False)

@@ -1,0 +1,33 @@
+"""THE REGISTRY: which policy plays which game at which level. Open this to add one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from darbar_bots.court_piece import NOVICE, REGULAR
+from darbar_bots.policy import Policy
+
+# The strong level is to search; until a game has a search, it plays its best rule policy.
+POLICIES: Final[Mapping[tuple[str, str], Policy]] = {
+    ("court_piece", "easy"): NOVICE,
+    ("court_piece", "normal"): REGULAR,
+    ("court_piece", "strong"): REGULAR,
+}
+
+
+class NoPolicy(Exception):
+    """Nobody has written a bot for this game and level."""
+
+
+def decide(game: str, level: str, view: Any) -> Any:
+    """What a bot of this level decides for the seat of this view. Raises NoPolicy."""
+    return find(game, level).decide(view)
+
+
+def find(game: str, level: str) -> Policy:
+    """The policy of this game and level. Raises NoPolicy."""
+    policy = POLICIES.get((game, level))
+    if policy is None:
+        raise NoPolicy(f"no policy plays {game} at level {level}")
+    return policy

@@ -1,0 +1,64 @@
+"""The process that decides: reads requests from a socket, answers, ends with its parent. Open this about isolation.
+
+Started by workers.py as `python -m darbar_bot.child <descriptor>`. It knows no network and no other seat's cards.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+
+import msgspec
+import structlog
+
+from darbar_bot.domain import BotReason, Decider
+from darbar_bot.pipe import Decided, Frames, NotDecided, Ready, frame
+from darbar_contracts.bots import BotRequest
+from darbar_kit import logs
+from darbar_kit.errors import Refused
+
+RECEIVE_BYTES = 64 * 1024
+# The table gives up after 2 s; a decision that takes half of that has gone wrong.
+DECISION_SECONDS_MAX = 1.0
+# Owners of tables share the machine with bots: people's moves come first.
+NICENESS = 5
+
+log = structlog.get_logger()
+
+
+def main(descriptor: int) -> None:
+    """Answer until the other end of the socket is closed, which a parent's death does too."""
+    # Ctrl-C in a terminal goes to the whole group: the parent decides when its children end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The kernel ends a child that decides for too long, even when no parent is left to do so.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    os.nice(NICENESS)
+    logs.configure("bot")
+    decider = Decider()
+    with socket.socket(fileno=descriptor) as pipe:
+        pipe.sendall(frame(msgspec.json.encode(Ready())))
+        frames = Frames()
+        while received := pipe.recv(RECEIVE_BYTES):
+            for message in frames.take(received):
+                pipe.sendall(frame(_answer(decider, message)))
+
+
+def _answer(decider: Decider, message: bytes) -> bytes:
+    signal.setitimer(signal.ITIMER_REAL, DECISION_SECONDS_MAX)
+    try:
+        answer = decider.decide(msgspec.json.decode(message, type=BotRequest))
+        outcome: Decided | NotDecided = Decided(answer.type, answer.decision)
+    except Refused as refused:
+        outcome = NotDecided(str(refused.code), refused.message, refused=True)
+    except Exception:  # noqa: BLE001 - the outermost loop: one view must not stop the bots of all tables.
+        log.exception("decision_failed")
+        outcome = NotDecided(BotReason.DECISION_FAILED, "the policy broke on this view", refused=False)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return msgspec.json.encode(outcome)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

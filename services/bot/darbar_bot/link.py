@@ -1,0 +1,129 @@
+"""The service's end of one child: started, written to, read from, ended. Open this when a child won't start or stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from darbar_bot.pipe import Decided, Frames, FrameTooLarge, NotDecided, Ready, frame
+from darbar_contracts.bots import BotAnswer
+from darbar_kit.errors import Refused, Unavailable
+
+# Enough that a child never waits for its next request, few enough that its death delays few.
+REQUESTS_IN_CHILD_MAX = 16
+START_SECONDS_MAX = 20.0
+
+_decode_message = msgspec.json.Decoder(Ready | Decided | NotDecided).decode
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A request on its way to a child, and the one who waits for its answer."""
+
+    message: bytes
+    answer: asyncio.Future[BotAnswer]
+
+    def fail(self, error: Exception) -> None:
+        """Nothing when its time ran out before."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+    def answer_with(self, outcome: Decided | NotDecided) -> None:
+        """Pass on what the child says."""
+        match outcome:
+            case Decided(type=decision_type, decision=decision):
+                if not self.answer.done():
+                    self.answer.set_result(BotAnswer(decision_type, decision))
+            case NotDecided(refused=True):
+                self.fail(Refused(outcome.code, outcome.message))
+            case NotDecided():
+                self.fail(Unavailable(outcome.code, outcome.message))
+
+
+class Link(asyncio.Protocol):
+    """One child from its start to its end. A link whose child has ended is of no more use."""
+
+    def __init__(self, *, on_room: Callable[[], None]) -> None:
+        self._on_room = on_room
+        self._in_child: deque[Job] = deque()
+        self._frames = Frames()
+        self._transport: asyncio.WriteTransport | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = asyncio.Event()
+        self._ended = asyncio.Event()
+
+    @property
+    def ready(self) -> bool:
+        return self._started.is_set() and not self._ended.is_set()
+
+    @property
+    def load(self) -> int:
+        """How many requests are in the child; as many as can be when it takes none."""
+        return len(self._in_child) if self.ready else REQUESTS_IN_CHILD_MAX
+
+    async def live(self, command: Sequence[str]) -> None:
+        """Start the child and return when it has ended; a cancelled caller ends it."""
+        parent_end, child_end = socket.socketpair()
+        try:
+            with child_end:
+                await asyncio.get_running_loop().create_connection(lambda: self, sock=parent_end)
+                self._process = subprocess.Popen(  # noqa: ASYNC220 - returns as soon as the program is loaded.
+                    [*command, str(child_end.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=[child_end.fileno()],
+                )
+            async with asyncio.timeout(START_SECONDS_MAX):
+                await self._started.wait()
+            await self._ended.wait()
+        finally:
+            self.end()
+
+    def send(self, job: Job) -> None:
+        """Only when there is room: see `load`."""
+        assert self._transport is not None
+        self._in_child.append(job)
+        self._transport.write(frame(job.message))
+
+    def end(self) -> None:
+        """Kill the child if it still lives: it holds nothing that could be lost."""
+        self._ended.set()
+        if self._transport is not None:
+            self._transport.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def unanswered(self) -> deque[Job]:
+        """The requests that the child took and left, the one it died on first."""
+        left, self._in_child = self._in_child, deque()
+        return left
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            messages = self._frames.take(data)
+        except FrameTooLarge:
+            self._ended.set()
+            return
+        for message in messages:
+            self._take(_decode_message(message))
+        self._on_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended.set()
+        self._started.set()
+
+    def _take(self, message: Ready | Decided | NotDecided) -> None:
+        if isinstance(message, Ready):
+            self._started.set()
+        else:
+            self._in_child.popleft().answer_with(message)

@@ -1,0 +1,109 @@
+"""The children that decide: kept alive and fed. Open this when bots are slow, busy or a child dies."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+import structlog
+
+from darbar_bot.domain import BotReason
+from darbar_bot.link import REQUESTS_IN_CHILD_MAX, Job, Link
+from darbar_bot.pipe import FRAME_BYTES_MAX
+from darbar_contracts.bots import BotAnswer, BotRequest
+from darbar_kit.errors import Refused, Unavailable
+
+# More than this would not be answered within the table's 2 s: refused `busy`, and the table falls back at once.
+REQUESTS_WAITING_MAX = 1_000
+REQUEST_SECONDS_MAX = 1.8
+RESTART_SECONDS_MIN = 0.05
+RESTART_SECONDS_MAX = 5.0
+CHILD_COMMAND = (sys.executable, "-P", "-m", "darbar_bot.child")
+
+log = structlog.get_logger()
+
+
+class Workers:
+    """A fixed number of children. `run` must be running for `decide` to be answered."""
+
+    def __init__(self, count: int, *, command: Sequence[str] = CHILD_COMMAND) -> None:
+        self._count = count
+        self._command = command
+        self._links: set[Link] = set()
+        self._waiting: deque[Job] = deque()
+        self.ended_total = 0
+
+    @property
+    def ready(self) -> int:
+        """How many children take requests now."""
+        return sum(link.ready for link in self._links)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a child."""
+        return len(self._waiting)
+
+    async def run(self) -> None:
+        """Keep the children alive until cancelled; none is left when this returns."""
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(self._count):
+                tasks.create_task(self._keep_alive())
+
+    async def decide(self, request: BotRequest) -> BotAnswer:
+        """Raises Refused for a bad request or too many waiting ones, Unavailable when no child answers in time."""
+        message = msgspec.json.encode(request)
+        if len(message) > FRAME_BYTES_MAX:
+            raise Refused(BotReason.VIEW_INVALID, "the view is too large")
+        if len(self._waiting) >= REQUESTS_WAITING_MAX:
+            raise Refused(BotReason.BUSY, "too many requests wait for a decision")
+        job = Job(message, asyncio.get_running_loop().create_future())
+        self._waiting.append(job)
+        self._dispatch()
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS_MAX):
+                return await job.answer
+        except TimeoutError:
+            raise _too_slow() from None
+
+    async def _keep_alive(self) -> None:
+        pause_seconds = RESTART_SECONDS_MIN
+        while True:
+            link = Link(on_room=self._dispatch)
+            self._links.add(link)
+            try:
+                await link.live(self._command)
+                pause_seconds = RESTART_SECONDS_MIN
+            except (OSError, TimeoutError) as error:
+                log.error("child_not_started", error=repr(error), pause_seconds=pause_seconds)
+                pause_seconds = min(pause_seconds * 2, RESTART_SECONDS_MAX)
+            finally:
+                self._links.discard(link)
+            self.ended_total += 1
+            self._take_back(link)
+            await asyncio.sleep(pause_seconds)
+
+    def _dispatch(self) -> None:
+        """Hand waiting requests to the children that have room, to the least busy first."""
+        while self._waiting and self._links:
+            link = min(self._links, key=lambda link: link.load)
+            if link.load >= REQUESTS_IN_CHILD_MAX:
+                return
+            job = self._waiting.popleft()
+            if not job.answer.done():  # Its time may have run out while it waited.
+                link.send(job)
+
+    def _take_back(self, link: Link) -> None:
+        """The request a child ended on fails; those behind it are innocent and go to another child."""
+        unanswered = link.unanswered()
+        if unanswered:
+            unanswered.popleft().fail(_too_slow())
+            log.warning("child_ended", requests_taken_back=len(unanswered))
+        self._waiting.extendleft(reversed(unanswered))
+        self._dispatch()
+
+
+def _too_slow() -> Unavailable:
+    return Unavailable(BotReason.DECISION_TOO_SLOW, "no decision in time")
