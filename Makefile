@@ -27,7 +27,7 @@ check: setup ## format, lint, types, imports, repository rules: everything that 
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/lint-imports
+	.venv/bin/lint-imports --no-logo
 	.venv/bin/pytest tests/repository
 
 fix: setup ## let ruff format and mend what it can
