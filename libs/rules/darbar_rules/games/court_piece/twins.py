@@ -1,0 +1,135 @@
+"""Other positions and events that look the same to one seat. Open this to test that nothing hidden gets out (GEN-7).
+
+A twin differs in everything that the seat may not know, whether or not it could have come about in play: what a seat
+is shown must not depend on it. A seat of None is a spectator, who knows no hand at all.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from darbar_rules.cards import BITS, IDS, SUIT_OF, TEXTS, mask_of, texts_of
+from darbar_rules.games.court_piece.deals import CARDS_BEFORE_CALL
+from darbar_rules.games.court_piece.events import DealTry, Hands, RoundDealt, TrumpChosen
+from darbar_rules.games.court_piece.options import SEATS
+from darbar_rules.games.court_piece.state import Deal, Play, State, trump_is_hidden
+
+TRIES_SHOWN_MAX: Final = 4
+
+
+def twin(state: State, seat: int | None, dice: random.Random, *, keep: str | None = None) -> State:
+    """The same state to this seat, with all else dealt differently; the card `keep` stays where it is."""
+    if state.match.phase == "choosing":
+        return _twin_before_call(state, seat, dice)
+    if state.match.phase != "playing":
+        return state  # Between rounds everything is public.
+    fixed = _known(state, seat) | (0 if keep is None else BITS[IDS[keep]])
+    unknown = [card for card in _everywhere(state) if not fixed & BITS[card]]
+    shuffled = dict(zip(unknown, dice.sample(unknown, len(unknown)), strict=True))
+    return _exchanged(state, shuffled, dice)
+
+
+def twin_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> RoundDealt:
+    """Another deal that looks the same to this seat: before the call only the caller sees cards, his own."""
+    calls = any(event.rest)
+    keeps = seat if not calls or seat == event.caller else None
+    known = () if keeps is None else event.hands[keeps]
+    hands, rest = _dealt_again((*event.hands, *event.rest), known, dice)
+    return replace(event, hands=hands, rest=rest, filtered=not event.filtered, tries=_other_tries(dice))
+
+
+def twin_choice(event: TrumpChosen, seat: int | None, dice: random.Random) -> TrumpChosen:
+    """The same choice to this seat: of a hidden trump only the caller knows the card and the suit."""
+    known = () if seat is None else event.hands[seat]
+    hands, _ = _dealt_again(event.hands, known, dice)
+    card, suit = event.card, event.suit
+    if card is not None and seat != event.seat:
+        card = dice.choice(hands[event.seat][:CARDS_BEFORE_CALL])
+        suit = card[1]
+    return replace(event, hands=hands, card=card, suit=suit, tries=_other_tries(dice))
+
+
+def _twin_before_call(state: State, seat: int | None, dice: random.Random) -> State:
+    held = tuple(texts_of(hand) for hand in state.play.hands)
+    rest = tuple(
+        tuple(card for card in whole if card not in hand) for whole, hand in zip(state.deal.hands, held, strict=True)
+    )
+    known = held[seat] if seat is not None and seat == state.match.caller else ()
+    hands, others = _dealt_again((*held, *rest), known, dice)
+    whole = tuple(hand + other for hand, other in zip(hands, others, strict=True))
+    deal = Deal(whole, not state.deal.filtered, _other_tries(dice))
+    return state._replace(deal=deal, play=state.play._replace(hands=_masks(hands)))
+
+
+def _known(state: State, seat: int | None) -> int:
+    """Every card whose place this seat knows: its own, what lies open, and a face-down card that was shown."""
+    play, caller, indicator = state.play, state.match.caller, state.deal.indicator
+    known = mask_of(_played(state)) & ~play.face_down
+    if seat is not None:
+        known |= play.hands[seat]
+    if seat == caller:
+        known |= play.face_down
+    if indicator is not None and (seat == caller or not trump_is_hidden(state)):
+        known |= BITS[indicator]
+    return known
+
+
+def _everywhere(state: State) -> list[int]:
+    cards = [IDS[text] for hand in state.play.hands for text in texts_of(hand)] + _played(state)
+    if trump_is_hidden(state) and state.deal.indicator is not None:
+        cards.append(state.deal.indicator)
+    return cards
+
+
+def _played(state: State) -> list[int]:
+    return [card for trick in state.middle.tricks for card in trick.cards] + list(state.play.trick)
+
+
+def _exchanged(state: State, other: dict[int, int], dice: random.Random) -> State:
+    """The state with each card replaced by another one."""
+
+    def cards(before: Sequence[int]) -> tuple[int, ...]:
+        return tuple(other.get(card, card) for card in before)
+
+    def mask(before: int) -> int:
+        return mask_of(cards([IDS[text] for text in texts_of(before)]))
+
+    play, deal = state.play, state.deal
+    indicator = None if deal.indicator is None else other.get(deal.indicator, deal.indicator)
+    return state._replace(
+        deal=Deal(
+            tuple(tuple(TEXTS[card] for card in cards([IDS[text] for text in hand])) for hand in deal.hands),
+            not deal.filtered,
+            _other_tries(dice),
+            deal.trump if indicator is None else SUIT_OF[indicator],
+            deal.trump_seat,
+            indicator,
+        ),
+        middle=state.middle._replace(
+            tricks=tuple(trick._replace(cards=cards(trick.cards)) for trick in state.middle.tricks)
+        ),
+        play=_play_with(play, tuple(mask(hand) for hand in play.hands), cards(play.trick), mask(play.face_down)),
+    )
+
+
+def _play_with(play: Play, hands: tuple[int, ...], trick: tuple[int, ...], face_down: int) -> Play:
+    return play._replace(hands=hands, trick=trick, face_down=face_down)
+
+
+def _dealt_again(packets: Hands, known: tuple[str, ...], dice: random.Random) -> tuple[Hands, Hands]:
+    """Packets of the same sizes from the same cards, the known ones where they were; the first four and the others."""
+    cards = [card for packet in packets for card in packet if card not in known]
+    dice.shuffle(cards)
+    again = tuple(tuple(card if card in known else cards.pop() for card in packet) for packet in packets)
+    return again[:SEATS], again[SEATS:]
+
+
+def _other_tries(dice: random.Random) -> tuple[DealTry, ...]:
+    return tuple(DealTry(1, number, ("honours",)) for number in range(dice.randint(1, TRIES_SHOWN_MAX)))
+
+
+def _masks(hands: Hands) -> tuple[int, ...]:
+    return tuple(mask_of(IDS[card] for card in hand) for hand in hands)
