@@ -12,6 +12,7 @@ from darbar_kit.errors import Unavailable
 from darbar_lobby.directory import Change, Directory
 from darbar_lobby.domain import INVITE_BYTES, applied, code_step, entry_of, new_code, opened, step_for
 from darbar_lobby.entries import CodeStep, Entry, Step
+from darbar_lobby.wire import LobbyReason
 
 # With half of all codes in use twenty tries fail once in a million.
 CODE_TRIES_MAX = 20
@@ -41,7 +42,7 @@ class Bookkeeper:
             entry = await change.entry()
             if entry is None:
                 # Somebody else was told that the table was refused, and forgot it.
-                raise Unavailable("tables_unavailable", "the table is not known any more; ask again")
+                raise Unavailable(LobbyReason.TABLES_UNAVAILABLE, "the table is not known any more; ask again")
             after = opened(entry)
             await self._write(change, entry, after, kind="table_created")
             return after, await change.code()
@@ -92,4 +93,4 @@ class Bookkeeper:
         for _ in range(CODE_TRIES_MAX):
             if await change.give_code(new_code(self._below)):
                 return
-        raise Unavailable("codes_exhausted", "no code is free just now")
+        raise Unavailable(LobbyReason.CODES_EXHAUSTED, "no code is free just now")

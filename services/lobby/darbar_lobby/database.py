@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from darbar_kit.errors import Unavailable
+from darbar_lobby.wire import LobbyReason
 
 if TYPE_CHECKING:
     Pool = asyncpg.Pool[asyncpg.Record]
@@ -45,7 +46,7 @@ class Database:
             async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
                 yield connection
         except _PASSING as error:
-            raise Unavailable("storage_unavailable", "the database does not answer") from error
+            raise Unavailable(LobbyReason.STORAGE_UNAVAILABLE, "the database does not answer") from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from darbar_contracts.tables import Person
+from darbar_contracts.tables import CreateTable, Person
 from darbar_lobby.database import Connection, Database
 from darbar_lobby.entries import Entry, Holder
 from darbar_lobby.wire import HostShown, ListQuery
@@ -17,13 +17,20 @@ from darbar_lobby.wire import HostShown, ListQuery
 CODE_RESTS_SECONDS = 3600.0
 
 
+class StoredAnswer(msgspec.Struct, frozen=True):
+    """An HTTP answer, word for word."""
+
+    status: int
+    body: bytes
+
+
 class Intention(msgspec.Struct, frozen=True):
     """What is stored under an idempotency key; `answer` None: the table service has not answered yet."""
 
     table_id: str
     body_sha256: bytes
-    status: int | None
-    answer: bytes | None
+    request: CreateTable
+    answer: StoredAnswer | None
 
 
 class Change:
@@ -90,28 +97,25 @@ class Directory:
         async with self._database.transaction() as connection:
             yield Change(connection, self._sql, table_id)
 
-    async def intend(self, account_id: str, key: str, body_sha256: bytes, *, entry: Entry) -> Intention:
+    async def intend(
+        self, account_id: str, key: str, *, body_sha256: bytes, request: CreateTable, entry: Entry
+    ) -> Intention:
         """Stores the key with the table it will make, or answers what was stored under it before."""
         async with self._database.transaction() as connection:
-            fresh = await connection.fetchval(self._sql["intend"], account_id, key, body_sha256, UUID(entry.table_id))
-            if fresh is not None:
+            values = (account_id, key, body_sha256, UUID(entry.table_id), msgspec.json.encode(request))
+            if await connection.fetchval(self._sql["intend"], *values) is not None:
                 await insert_entry(connection, self._sql, entry)
-            row = await connection.fetchrow(self._sql["intention"], account_id, key)
-        assert row is not None, "the key was stored a moment ago"
-        return Intention(str(row["table_id"]), row["body_sha256"], row["status"], row["answer"])
+            return await self._intention(connection, account_id, key)
 
-    async def answer_intention(self, account_id: str, key: str, *, status: int, answer: bytes) -> Intention:
-        """Stores the answer unless there is one; answers what is stored."""
+    async def answer_intention(
+        self, account_id: str, key: str, *, answer: StoredAnswer, forget_table_id: str | None = None
+    ) -> StoredAnswer:
+        """Stores the answer unless there is one; answers what is stored. With a refusal the table is forgotten."""
         async with self._database.transaction() as connection:
-            await connection.execute(self._sql["answer_intention"], account_id, key, status, answer)
-            row = await connection.fetchrow(self._sql["intention"], account_id, key)
-        assert row is not None, "only answered keys are forgotten"
-        return Intention(str(row["table_id"]), row["body_sha256"], row["status"], row["answer"])
-
-    async def forget_intent(self, table_id: str) -> None:
-        """The table service has refused the table."""
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["forget_intent"], UUID(table_id))
+            await connection.execute(self._sql["answer_intention"], account_id, key, answer.status, answer.body)
+            if forget_table_id is not None:
+                await connection.execute(self._sql["forget_intent"], UUID(forget_table_id))
+            return (await self._intention(connection, account_id, key)).answer or answer
 
     async def entry(self, table_id: str) -> Entry | None:
         async with self._database.connection() as connection:
@@ -160,6 +164,13 @@ class Directory:
         async with self._database.connection() as connection:
             rows = await connection.fetch(self._sql["quick_play"], game, bet_coins, count_max)
         return [_entry(row, ()) for row in rows]
+
+    async def _intention(self, connection: Connection, account_id: str, key: str) -> Intention:
+        row = await connection.fetchrow(self._sql["intention"], account_id, key)
+        assert row is not None, "the key was stored before, and keys are kept for long"
+        answer = None if row["answer"] is None else StoredAnswer(row["status"], row["answer"])
+        request = msgspec.json.decode(row["request"], type=CreateTable)
+        return Intention(str(row["table_id"]), row["body_sha256"], request, answer)
 
     async def _whole(self, connection: Connection, row: asyncpg.Record | None) -> Entry | None:
         return await whole(connection, self._sql, row)

@@ -82,13 +82,13 @@ SELECT count(*) FROM grant_due;
 
 -- intend --
 -- The intent is stored before the table service is asked: a repeat with the same key finishes the same table.
-INSERT INTO idempotency (account_id, key, body_sha256, table_id) VALUES ($1, $2, $3, $4)
+INSERT INTO idempotency (account_id, key, body_sha256, table_id, request) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (account_id, key) DO NOTHING
 RETURNING table_id;
 
 -- intention --
 -- What is stored under a key.
-SELECT table_id, body_sha256, status, answer FROM idempotency WHERE account_id = $1 AND key = $2;
+SELECT table_id, body_sha256, request, status, answer FROM idempotency WHERE account_id = $1 AND key = $2;
 
 -- answer_intention --
 -- The first answer stays: of two repeats at once both send the same one.

@@ -43,10 +43,13 @@ class LobbyReason(StrEnum):
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
     SEATED_ELSEWHERE = "seated_elsewhere"
     TABLE_UNKNOWN = "table_unknown"
+    TABLE_CLOSED = "table_closed"
     CODE_UNKNOWN = "code_unknown"
     INVITE_UNKNOWN = "invite_unknown"
     TOO_MANY_REQUESTS = "too_many_requests"
     TABLES_UNAVAILABLE = "tables_unavailable"
+    STORAGE_UNAVAILABLE = "storage_unavailable"
+    CODES_EXHAUSTED = "codes_exhausted"
 
 
 # Requests. Unknown fields are refused: a typo never passes silently.
@@ -177,6 +180,12 @@ class GameOffered(msgspec.Struct, frozen=True):
     stake_unit: str
     seats: tuple[int, ...]
     options: dict[str, Any]
+
+
+class ToppedUp(msgspec.Struct, frozen=True):
+    """POST /v1/me/top-ups: the coins one has now."""
+
+    balance_coins: int | None
 
 
 class Catalogue(msgspec.Struct, frozen=True):

@@ -88,12 +88,14 @@ CREATE TABLE code (
 CREATE UNIQUE INDEX code_live ON code (table_id) WHERE freed_at IS NULL;
 CREATE INDEX code_table ON code (table_id);
 
--- What was answered to a creation. status NULL: not answered yet; a repeat finishes the same table.
+-- What was asked and answered under a key of a creation. request: word for word what the table service is asked, so
+-- that a repeat asks the same. status NULL: not answered yet; a repeat finishes the same table.
 CREATE TABLE idempotency (
     account_id  text NOT NULL REFERENCES account,
     key         text NOT NULL,
     body_sha256 bytea NOT NULL,
     table_id    uuid NOT NULL,
+    request     bytea NOT NULL,
     status      int,
     answer      bytea,
     created_at  timestamptz NOT NULL DEFAULT now(),

@@ -1,0 +1,180 @@
+"""What happens when people come, sign in, change their name, leave. Open this about accounts and sessions."""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+import uuid
+
+import msgspec
+
+from darbar_kit.errors import Refused
+from darbar_kit.text import clean
+from darbar_kit.tokens import ACCESS_SECONDS, Claims, TokenWriter
+from darbar_lobby.domain import REFRESH_TOKEN_BYTES, REFRESH_TOKEN_CHARACTERS_MAX, refresh_judgement, token_sha256
+from darbar_lobby.grants import GRANT_FIRST_WAIT_SECONDS, Grants, new_account_key
+from darbar_lobby.metrics import Counters
+from darbar_lobby.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, name_login_is_allowed, random_name
+from darbar_lobby.passwords import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, Passwords
+from darbar_lobby.store import NameLoginTaken, Store, StoredAccount
+from darbar_lobby.wire import Account, ChangeMe, LobbyReason, MeChanged, NewGuest, Session
+
+_REFRESH_REASONS = {
+    None: LobbyReason.REFRESH_TOKEN_INVALID,
+    "revoked": LobbyReason.REFRESH_TOKEN_REVOKED,
+    "reused": LobbyReason.REFRESH_TOKEN_REUSED,
+    "expired": LobbyReason.REFRESH_TOKEN_EXPIRED,
+}
+
+
+class Accounts:
+    """One method for each thing that people do."""
+
+    def __init__(
+        self, *, store: Store, writer: TokenWriter, passwords: Passwords, grants: Grants, counters: Counters
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._passwords = passwords
+        self._grants = grants
+        self._counters = counters
+
+    async def new_guest(self, body: NewGuest) -> Session:
+        """An account that needs no password; its first coins are owed from the same moment."""
+        name = random_name(secrets.choice) if body.name is None else good_name(body.name)
+        avatar = secrets.choice(AVATARS) if body.avatar is None else good_avatar(body.avatar)
+        account = StoredAccount(uuid.uuid4().hex, name, avatar, "player", None, None)
+        refresh_token = new_refresh_token()
+        await self._store.new_account(
+            account.account_id,
+            name,
+            avatar,
+            grant_key=new_account_key(account.account_id),
+            grant_wait_seconds=GRANT_FIRST_WAIT_SECONDS,
+            first_token=token_sha256(refresh_token),
+        )
+        self._counters.guests.inc()
+        await self._grants.ask_first(account.account_id)
+        return self._session(account, refresh_token)
+
+    async def sign_in(self, name_login: str, password: str) -> Session:
+        """Raises Refused; never says which of the two was wrong."""
+        account = await self._store.account_by_login(name_login.lower())
+        is_right = await self._passwords.is_right(spelled(password), account.password_hash if account else None)
+        if account is None or not is_right:
+            raise Refused(LobbyReason.CREDENTIALS_WRONG, "this name and password do not go together", status=401)
+        refresh_token = new_refresh_token()
+        await self._store.new_session(account.account_id, token_sha256(refresh_token))
+        return self._session(account, refresh_token)
+
+    async def refresh(self, refresh_token: str) -> Session:
+        """Each refresh token works once."""
+        next_token = new_refresh_token()
+        if len(refresh_token) > REFRESH_TOKEN_CHARACTERS_MAX:
+            raise Refused(LobbyReason.REFRESH_TOKEN_INVALID, status=401)
+        rotation = await self._store.rotate(
+            token_sha256(refresh_token), token_sha256(next_token), judge=refresh_judgement
+        )
+        if rotation.account_id is None or rotation.judgement != "good":
+            raise Refused(_REFRESH_REASONS[rotation.judgement], status=401)
+        return self._session(await self.account(rotation.account_id), next_token)
+
+    async def end_session(self, refresh_token: str) -> None:
+        """Says nothing about whether there was one."""
+        await self._store.end_session(token_sha256(refresh_token))
+
+    async def end_sessions(self, account_id: str) -> None:
+        await self._store.end_sessions(account_id)
+
+    async def account(self, account_id: str) -> StoredAccount:
+        """Raises Refused (401) when the token outlived its account."""
+        account = await self._store.account(account_id)
+        if account is None:
+            raise Refused(LobbyReason.ACCOUNT_UNKNOWN, status=401)
+        return account
+
+    async def change(self, account_id: str, body: ChangeMe) -> MeChanged:
+        """Name, avatar, login name and password; what is left out stays."""
+        before = await self.account(account_id)
+        after = await self._changed(before, body)
+        is_new_password = body.password is not None and before.password_hash is not None
+        refresh_token = new_refresh_token() if is_new_password else None
+        try:
+            stored = await self._store.change_account(
+                after,
+                password_hash_before=before.password_hash,
+                new_session=token_sha256(refresh_token) if refresh_token else None,
+            )
+        except NameLoginTaken:
+            raise Refused(LobbyReason.NAME_LOGIN_TAKEN) from None
+        if stored is None:
+            raise Refused(LobbyReason.CREDENTIALS_WRONG, "the password was changed a moment ago", status=401)
+        return MeChanged(shown(stored), self._access_token(stored), ACCESS_SECONDS, refresh_token)
+
+    async def _changed(self, before: StoredAccount, body: ChangeMe) -> StoredAccount:
+        changed = msgspec.structs.replace(
+            before,
+            name=before.name if body.name is None else good_name(body.name),
+            avatar=before.avatar if body.avatar is None else good_avatar(body.avatar),
+        )
+        if body.name_login is None and body.password is None:
+            return changed
+        name_login = before.name_login if body.name_login is None else good_name_login(body.name_login)
+        password = None if body.password is None else good_password(body.password)
+        if before.password_hash is None and (name_login is None or password is None):
+            raise Refused(LobbyReason.PASSWORD_MISSING, "a login name and a password are set together", status=400)
+        if before.password_hash is not None and not await self._passwords.is_right(
+            spelled(body.password_current or ""), before.password_hash
+        ):
+            raise Refused(LobbyReason.CREDENTIALS_WRONG, "the current password is needed", status=401)
+        password_hash = before.password_hash if password is None else await self._passwords.hashed(password)
+        return msgspec.structs.replace(changed, name_login=name_login, password_hash=password_hash)
+
+    def _session(self, account: StoredAccount, refresh_token: str) -> Session:
+        return Session(shown(account), self._access_token(account), refresh_token, ACCESS_SECONDS)
+
+    def _access_token(self, account: StoredAccount) -> str:
+        return self._writer.write(Claims(account.account_id, account.name, account.avatar, account.role))
+
+
+def shown(account: StoredAccount) -> Account:
+    """As its owner sees it."""
+    return Account(account.account_id, account.name, account.avatar, account.role, account.name_login)
+
+
+def new_refresh_token() -> str:
+    return secrets.token_urlsafe(REFRESH_TOKEN_BYTES)
+
+
+def good_name(name: str) -> str:
+    """The name without blanks around and doubled inside. Raises Refused."""
+    tidy = " ".join(clean(name, characters_max=4 * NAME_CHARACTERS_MAX).split())
+    if not name_is_allowed(tidy):
+        raise Refused(LobbyReason.NAME_NOT_ALLOWED, "please choose another name", status=422)
+    return tidy
+
+
+def good_avatar(avatar: str) -> str:
+    if avatar not in AVATARS:
+        raise Refused(LobbyReason.AVATAR_UNKNOWN, details={"avatars": AVATARS}, status=422)
+    return avatar
+
+
+def good_name_login(name_login: str) -> str:
+    lower = name_login.lower()
+    if not name_login_is_allowed(lower):
+        raise Refused(LobbyReason.NAME_LOGIN_INVALID, "3 to 32 of a-z, 0-9, _ . and -", status=422)
+    return lower
+
+
+def good_password(password: str) -> str:
+    normal = clean(password, characters_max=PASSWORD_CHARACTERS_MAX)
+    if len(normal) < PASSWORD_CHARACTERS_MIN:
+        details = {"characters_min": PASSWORD_CHARACTERS_MIN, "characters_max": PASSWORD_CHARACTERS_MAX}
+        raise Refused(LobbyReason.PASSWORD_INVALID, "the password is too short", details, 422)
+    return normal
+
+
+def spelled(password: str) -> str:
+    """As it was stored: keyboards differ in how they spell one and the same letter."""
+    return unicodedata.normalize("NFC", password)

@@ -1,0 +1,116 @@
+"""What holds for every request: its address, its limits, other origins, counting. Open this about proxies and CORS."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from darbar_kit.errors import Refused
+from darbar_kit.http import answer
+from darbar_lobby.limits import Limits, client_address, networks
+from darbar_lobby.metrics import Counters
+from darbar_lobby.wire import LobbyReason
+
+PREFLIGHT_SECONDS = 600
+_METHODS = "GET, POST, PATCH, DELETE"
+_HEADERS = "Authorization, Content-Type, Idempotency-Key"
+
+
+class TooManyRequests(Refused):
+    """`seconds`: when it may be tried again."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = math.ceil(seconds)
+        details = {"retry_seconds": self.seconds}
+        super().__init__(LobbyReason.TOO_MANY_REQUESTS, "too many requests; please wait", details, 429)
+
+
+def take(wait_seconds: float) -> None:
+    """Raises TooManyRequests when a limit says to wait."""
+    if wait_seconds > 0:
+        raise TooManyRequests(wait_seconds)
+
+
+class Edge:
+    """The middlewares of the lobby, outermost first: counted, shared, limited (inside the kit's errors)."""
+
+    def __init__(
+        self, *, limits: Limits, counters: Counters, trusted_proxies: Sequence[str], cors_origins: Sequence[str]
+    ) -> None:
+        self._limits = limits
+        self._counters = counters
+        self._trusted = networks(trusted_proxies)
+        self._origins = frozenset(cors_origins)
+
+    def address(self, request: web.Request) -> str:
+        """The client's own address; X-Forwarded-For counts only from a trusted proxy."""
+        forwarded = ",".join(request.headers.getall("X-Forwarded-For", []))
+        return client_address(request.remote, forwarded, self._trusted)
+
+    def middlewares(self, errors: Middleware) -> list[Middleware]:
+        return [
+            _middleware(self._counted),
+            _middleware(self._shared),
+            errors,
+            _middleware(self._limited),
+        ]
+
+    async def _counted(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        started = perf_counter()
+        response = await handler(request)
+        resource = request.match_info.route.resource
+        route = resource.canonical if resource is not None else "unknown"
+        self._counters.requests.labels(route, _method(request), response.status).inc()
+        self._counters.request_seconds.labels(route).observe(perf_counter() - started)
+        return response
+
+    async def _shared(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Pages of other origins may ask when the settings name them."""
+        origin = request.headers.get("Origin", "")
+        is_known = origin in self._origins
+        if is_known and request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            response: web.StreamResponse = web.Response(status=204)
+            response.headers["Access-Control-Allow-Methods"] = _METHODS
+            response.headers["Access-Control-Allow-Headers"] = _HEADERS
+            response.headers["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)
+        else:
+            response = await handler(request)
+        if is_known:
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Expose-Headers"] = "Retry-After"
+        if self._origins:
+            response.headers["Vary"] = "Origin"
+        return response
+
+    async def _limited(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            if request.path.startswith("/v1/"):
+                take(self._limits.by_address.take(self.address(request)))
+            response = await handler(request)
+        except TooManyRequests as refused:
+            self._counters.refusals.labels(refused.code).inc()
+            problem = {"code": refused.code, "message": refused.message, "details": refused.details}
+            response = answer(problem, refused.status)
+            response.headers["Retry-After"] = str(refused.seconds)
+        except Refused as refused:
+            self._counters.refusals.labels(refused.code).inc()
+            raise
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
+def _method(request: web.Request) -> str:
+    """Anybody may send any method: only the known ones become labels."""
+    return request.method if request.method in ("GET", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD") else "other"
+
+
+def _middleware(inner: Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]) -> Middleware:
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        return await inner(request, handler)
+
+    return middleware

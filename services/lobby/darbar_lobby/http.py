@@ -1,0 +1,187 @@
+"""The lobby's HTTP: who asks, how often, what is read and answered. Open this to add a route."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from darbar_contracts.tables import Person
+from darbar_kit.errors import Refused
+from darbar_kit.http import answer, bearer, field_of, read_body
+from darbar_kit.tokens import Claims, TokenReader
+from darbar_lobby.accounts import Accounts, shown
+from darbar_lobby.catalogue import Games
+from darbar_lobby.directory import StoredAnswer
+from darbar_lobby.edge import Edge, take
+from darbar_lobby.grants import Grants
+from darbar_lobby.handlers import Tables
+from darbar_lobby.limits import Limits
+from darbar_lobby.wire import (
+    ChangeMe,
+    EndSession,
+    ListQuery,
+    LobbyReason,
+    Me,
+    NewGuest,
+    NewSession,
+    NewTable,
+    QuickPlay,
+    ToppedUp,
+)
+
+IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
+
+
+class Routes:
+    """One method for each route; what they do is elsewhere."""
+
+    def __init__(
+        self,
+        *,
+        accounts: Accounts,
+        tables: Tables,
+        games: Games,
+        grants: Grants,
+        reader: TokenReader,
+        limits: Limits,
+        edge: Edge,
+    ) -> None:
+        self._accounts = accounts
+        self._tables = tables
+        self._games = games
+        self._grants = grants
+        self._reader = reader
+        self._limits = limits
+        self._edge = edge
+
+    async def new_guest(self, request: web.Request) -> web.Response:
+        body = await read_body(request, NewGuest)
+        take(self._limits.guests.take(self._edge.address(request)))
+        return answer(await self._accounts.new_guest(body), 201)
+
+    async def new_session(self, request: web.Request) -> web.Response:
+        body = await read_body(request, NewSession)
+        take(self._limits.sign_ins_by_address.take(self._edge.address(request)))
+        match body:
+            case NewSession(refresh_token=str(token), name_login=None, password=None):
+                return answer(await self._accounts.refresh(token), 201)
+            case NewSession(refresh_token=None, name_login=str(name_login), password=str(password)):
+                take(self._limits.sign_ins_by_name.take(name_login.lower()))
+                return answer(await self._accounts.sign_in(name_login, password), 201)
+        message = "either a refresh token, or a login name and its password"
+        raise Refused(LobbyReason.SESSION_BODY_INVALID, message, status=400)
+
+    async def end_sessions(self, request: web.Request) -> web.Response:
+        body = await read_body(request, EndSession) if request.can_read_body else EndSession()
+        if body.refresh_token is not None:
+            await self._accounts.end_session(body.refresh_token)
+        else:
+            await self._accounts.end_sessions(self._claims(request).account_id)
+        return web.Response(status=204)
+
+    async def me(self, request: web.Request) -> web.Response:
+        account = await self._accounts.account(self._claims(request).account_id)
+        return answer(Me(shown(account), await self._tables.seat_of(account.account_id)))
+
+    async def change_me(self, request: web.Request) -> web.Response:
+        claims = self._claims(request)
+        return answer(await self._accounts.change(claims.account_id, await read_body(request, ChangeMe)))
+
+    async def top_up(self, request: web.Request) -> web.Response:
+        return answer(ToppedUp(await self._grants.top_up(self._claims(request).account_id)), 201)
+
+    async def games(self, _request: web.Request) -> web.Response:
+        return answer(self._games.catalogue)
+
+    async def new_table(self, request: web.Request) -> web.Response:
+        host = await self._host(request)
+        body = await read_body(request, NewTable)
+        take(self._limits.tables_made.take(host.account_id))
+        return _stored(await self._tables.create(host, request.headers.get(IDEMPOTENCY_KEY_HEADER, ""), body))
+
+    async def quick_play(self, request: web.Request) -> web.Response:
+        host = await self._host(request)
+        body = await read_body(request, QuickPlay)
+        take(self._limits.tables_made.take(host.account_id))
+        return _stored(await self._tables.quick_play(host, request.headers.get(IDEMPOTENCY_KEY_HEADER), body))
+
+    async def tables(self, request: web.Request) -> web.Response:
+        return answer(await self._tables.listed(_query(request)))
+
+    async def table(self, request: web.Request) -> web.Response:
+        return answer(await self._tables.table(request.match_info["table_id"], self._account_id(request)))
+
+    async def code(self, request: web.Request) -> web.Response:
+        address = self._edge.address(request)
+        take(self._limits.wrong_codes.wait_seconds(address))
+        take(self._limits.code_lookups.take(address))
+        try:
+            seen = await self._tables.by_code(request.match_info["code"], self._account_id(request))
+        except Refused as refused:
+            if refused.code == LobbyReason.CODE_UNKNOWN:
+                self._limits.wrong_codes.note_wrong(address)
+            raise
+        return answer(seen)
+
+    async def invite(self, request: web.Request) -> web.Response:
+        return answer(await self._tables.by_invite(request.match_info["token"], self._account_id(request)))
+
+    def _claims(self, request: web.Request) -> Claims:
+        claims = bearer(request, self._reader)
+        take(self._limits.by_account.take(claims.account_id))
+        return claims
+
+    def _account_id(self, request: web.Request) -> str | None:
+        """For what may be seen without a token too; a token that is no good is refused all the same."""
+        return self._claims(request).account_id if "Authorization" in request.headers else None
+
+    async def _host(self, request: web.Request) -> Person:
+        """With the name of now, not of when the token was written."""
+        account = await self._accounts.account(self._claims(request).account_id)
+        return Person(account.account_id, account.name, account.avatar)
+
+
+ROUTES: web.AppKey[Routes] = web.AppKey("lobby_routes", Routes)
+
+_Act = Callable[[Routes, web.Request], Awaitable[web.Response]]
+
+
+def public_routes() -> list[web.RouteDef]:
+    """Every public route; `app[ROUTES]` is there once the app has started."""
+    return [
+        web.post("/v1/guests", _on(Routes.new_guest)),
+        web.post("/v1/sessions", _on(Routes.new_session)),
+        web.delete("/v1/sessions", _on(Routes.end_sessions)),
+        web.get("/v1/me", _on(Routes.me)),
+        web.patch("/v1/me", _on(Routes.change_me)),
+        web.post("/v1/me/top-ups", _on(Routes.top_up)),
+        web.get("/v1/games", _on(Routes.games)),
+        web.post("/v1/tables", _on(Routes.new_table)),
+        web.get("/v1/tables", _on(Routes.tables)),
+        web.get("/v1/tables/{table_id}", _on(Routes.table)),
+        web.get("/v1/codes/{code}", _on(Routes.code)),
+        web.get("/v1/invites/{token}", _on(Routes.invite)),
+        web.post("/v1/quick-play", _on(Routes.quick_play)),
+    ]
+
+
+def _on(act: _Act) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await act(request.app[ROUTES], request)
+
+    return handle
+
+
+def _stored(stored: StoredAnswer) -> web.Response:
+    return web.Response(body=stored.body, status=stored.status, content_type="application/json")
+
+
+def _query(request: web.Request) -> ListQuery:
+    """Raises Refused with the name of the parameter that is wrong."""
+    try:
+        return msgspec.convert(dict(request.query), ListQuery, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refused(LobbyReason.QUERY_INVALID, str(error), field_of(error), 400) from error

@@ -1,0 +1,30 @@
+"""What the lobby counts. Open this when a number on a dashboard is missing."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+
+class Counters:
+    """Counted in a registry of its own, so that several services can live in one process."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.requests = Counter("lobby_requests", "HTTP requests.", ["route", "method", "status"], registry=registry)
+        self.request_seconds = Histogram(
+            "lobby_request_seconds", "Time to answer an HTTP request.", ["route"], registry=registry
+        )
+        self.refusals = Counter("lobby_refusals", "Requests refused, by reason.", ["reason"], registry=registry)
+        self.guests = Counter("lobby_guests", "Accounts made.", registry=registry)
+        self.tables_made = Counter("lobby_tables_made", "Tables made.", ["game"], registry=registry)
+        self.milestones_applied = Counter(
+            "lobby_milestones_applied", "Milestones applied to the directory.", ["kind"], registry=registry
+        )
+        self.milestone_gaps = Counter(
+            "lobby_milestone_gaps", "Times that missing milestones were asked for.", registry=registry
+        )
+        self.milestones_failed = Counter(
+            "lobby_milestones_failed", "Milestones that could not be applied, to be tried again.", registry=registry
+        )
+        self.grants_waiting = Gauge(
+            "lobby_grants_waiting", "New accounts whose coins the wallet has not confirmed.", registry=registry
+        )

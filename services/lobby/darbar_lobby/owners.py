@@ -1,0 +1,111 @@
+"""Asks the table service: who owns a table, make one, how does it look, what has happened. Open this when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+
+from darbar_contracts.frames import TableReason
+from darbar_contracts.subjects import TABLE_MILESTONES, TABLE_WHERE, table_create, table_look
+from darbar_contracts.tables import (
+    CreateTable,
+    LookRequest,
+    MilestonesAnswer,
+    MilestonesRequest,
+    TableLook,
+    WhereAnswer,
+    WhereRequest,
+)
+from darbar_kit.bus import Bus
+from darbar_kit.errors import Refused, Unavailable
+from darbar_lobby.wire import LobbyReason
+
+WHERE_SECONDS_MAX = 1.0
+LOOK_SECONDS_MAX = 1.0
+CREATE_SECONDS_MAX = 3.0
+MILESTONES_SECONDS_MAX = 5.0
+# An owner that died is replaced within 6 s or so: a creation waits for that.
+CREATING_SECONDS_MAX = 10.0
+PAUSE_SECONDS = 0.1
+PAUSE_SECONDS_MAX = 1.0
+LOOKS_MAX = 2
+# These say nothing about the request: another process, or the same one in a moment, may do it.
+_ASK_AGAIN = frozenset((TableReason.NOT_OWNER, TableReason.BUSY, TableReason.UNAVAILABLE))
+
+
+class Owners:
+    """Every request to the table service; each has a time limit."""
+
+    def __init__(self, bus: Bus, *, creating_seconds_max: float = CREATING_SECONDS_MAX) -> None:
+        self._bus = bus
+        self._creating_seconds_max = creating_seconds_max
+
+    async def create(self, table: CreateTable) -> TableLook:
+        """Asks until somebody answers, for a while. Raises Refused with the table's reason, or Unavailable."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + self._creating_seconds_max
+        pause_seconds = PAUSE_SECONDS
+        while True:
+            look = await self._try_to_create(table)
+            if look is not None:
+                return look
+            if clock() + pause_seconds > end:
+                raise Unavailable(LobbyReason.TABLES_UNAVAILABLE, "no process takes tables just now")
+            await asyncio.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, PAUSE_SECONDS_MAX)
+
+    async def look(self, table_id: str) -> TableLook | None:
+        """None when the owner does not say."""
+        try:
+            for _ in range(LOOKS_MAX):
+                process_id = await self.where(table_id)
+                if process_id is None:
+                    return None
+                try:
+                    return await self._bus.request(
+                        table_look(process_id), LookRequest(table_id), TableLook, timeout_seconds=LOOK_SECONDS_MAX
+                    )
+                except Refused as refused:
+                    if refused.code != TableReason.NOT_OWNER:
+                        return None
+        except Unavailable:
+            pass
+        return None
+
+    async def where(self, table_id: str) -> str | None:
+        """The owner's process; None when nobody says."""
+        try:
+            return (await self._where(table_id)).process_id
+        except (Refused, Unavailable):
+            return None
+
+    async def milestones(self, table_id: str, after: int) -> MilestonesAnswer:
+        """What happened at a table after a milestone. Raises Unavailable or Refused."""
+        request = MilestonesRequest(table_id=table_id, after=after)
+        try:
+            return await self._bus.request(
+                TABLE_MILESTONES, request, MilestonesAnswer, timeout_seconds=MILESTONES_SECONDS_MAX
+            )
+        except Refused as refused:
+            if refused.code in _ASK_AGAIN:
+                raise Unavailable(refused.code, refused.message) from refused
+            raise
+
+    async def _where(self, table_id: str) -> WhereAnswer:
+        return await self._bus.request(
+            TABLE_WHERE, WhereRequest(table_id), WhereAnswer, timeout_seconds=WHERE_SECONDS_MAX
+        )
+
+    async def _try_to_create(self, table: CreateTable) -> TableLook | None:
+        try:
+            process_id = (await self._where(table.table_id)).process_id
+            if process_id is None:
+                return None
+            return await self._bus.request(
+                table_create(process_id), table, TableLook, timeout_seconds=CREATE_SECONDS_MAX
+            )
+        except Unavailable:
+            return None
+        except Refused as refused:
+            if refused.code in _ASK_AGAIN:
+                return None
+            raise

@@ -1,0 +1,43 @@
+"""How passwords are kept and checked. Open this when signing in is slow or too quick."""
+
+from __future__ import annotations
+
+import asyncio
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+PASSWORD_CHARACTERS_MIN = 10
+PASSWORD_CHARACTERS_MAX = 128
+MEMORY_KIBIBYTES = 19 * 1024
+PASSES = 2
+LANES = 1
+# Each takes 19 MiB and a core; the others wait.
+HASHES_AT_ONCE_MAX = 2
+
+
+class Passwords:
+    """argon2id in a thread: it must not hold the event loop."""
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher(time_cost=PASSES, memory_cost=MEMORY_KIBIBYTES, parallelism=LANES)
+        self._places = asyncio.Semaphore(HASHES_AT_ONCE_MAX)
+        # Checked when there is no such account, so that a wrong name takes as long as a wrong password.
+        self._nobodys_hash = self._hasher.hash("nobody has this password")
+
+    async def hashed(self, password: str) -> str:
+        """What is stored."""
+        async with self._places:
+            return await asyncio.to_thread(self._hasher.hash, password)
+
+    async def is_right(self, password: str, password_hash: str | None) -> bool:
+        """False for None, after the usual time."""
+        async with self._places:
+            return await asyncio.to_thread(self._verify, password, password_hash)
+
+    def _verify(self, password: str, password_hash: str | None) -> bool:
+        try:
+            self._hasher.verify(password_hash or self._nobodys_hash, password)
+        except (VerificationError, InvalidHashError):
+            return False
+        return password_hash is not None
