@@ -1,0 +1,227 @@
+"""What a request does to the ledger. Open this when coins go to the wrong account, or a refusal is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from darbar_contracts.wallet import (
+    GrantRequest,
+    RefundRequest,
+    SettleRequest,
+    StakeRequest,
+    WalletAnswer,
+    WalletReason,
+)
+from darbar_wallet.books import (
+    BANK,
+    FORFEIT,
+    ROUNDING,
+    Books,
+    Decision,
+    EntryReason,
+    Hold,
+    Posting,
+    TransferKind,
+    TransferRequest,
+    player,
+    pot,
+    request_hash,
+    reserve,
+    written,
+)
+
+# Far above the highest bet of a table, far below what a sum could overflow.
+BET_COINS_MAX = 1_000_000
+# Kings and Rebels seats twelve.
+SEATS_MAX = 16
+
+
+class GrantTerms(msgspec.Struct, frozen=True):
+    """What the house gives."""
+
+    new_account_coins: int = 5000
+    top_up_to_coins: int = 1000
+    top_up_below_coins: int = 100
+
+
+def decide(request: TransferRequest, books: Books, terms: GrantTerms) -> Decision:
+    """What is answered and posted. A key that was answered before gets that answer; refusals are answers too."""
+    body = written(request)
+    hash_ = request_hash(request, body)
+    known = books.known.get(request.key)
+    if known is not None:
+        answer = known.answer if known.request_hash == hash_ else _no(WalletReason.KEY_REUSED)
+        return Decision(answer, is_new=False)
+    match request:
+        case StakeRequest():
+            decision = _stake(request, books)
+        case SettleRequest():
+            decision = _settle(request, books)
+        case RefundRequest():
+            decision = _refund(request, books)
+        case GrantRequest():
+            decision = _grant(request, books, terms)
+    return msgspec.structs.replace(decision, body=body, request_hash=hash_)
+
+
+def _stake(request: StakeRequest, books: Books) -> Decision:
+    bet = request.bet_coins
+    people = [seat.account_id for seat in request.seats if seat.account_id is not None]
+    if request.key in books.closed:
+        return _refused(WalletReason.CANCELLED)
+    if not 1 <= bet <= BET_COINS_MAX:
+        return _refused(WalletReason.AMOUNT_INVALID)
+    if not _seats_are_possible(request, people):
+        return _refused(WalletReason.SEATS_INVALID)
+    short = tuple(account_id for account_id in people if books.available(player(account_id)) < 2 * bet)
+    if short:
+        balances = {account_id: books.available(player(account_id)) for account_id in people}
+        return Decision(WalletAnswer(False, WalletReason.SHORT_OF_COINS, short, balances))
+    lines = _Lines()
+    for seat in request.seats:
+        lines.move(bet, player(seat.account_id), pot(request.table_id), EntryReason.BET)
+        lines.move(bet, player(seat.account_id), reserve(request.table_id), EntryReason.RESERVE)
+    return lines.decision(books, people, holds=_holds(request, sign=1))
+
+
+def _seats_are_possible(request: StakeRequest, people: Sequence[str]) -> bool:
+    seats = {seat.seat for seat in request.seats}
+    return 1 <= len(request.seats) <= SEATS_MAX and len(seats) == len(request.seats) and len(set(people)) == len(people)
+
+
+def _settle(request: SettleRequest, books: Books) -> Decision:
+    match books.closed.get(request.stake_key):
+        case None:
+            pass
+        case TransferKind.REFUND:
+            return _refused(WalletReason.CANCELLED)
+        case _:
+            return _refused(WalletReason.ALREADY_SETTLED)
+    stake = books.stake(request.stake_key)
+    if stake is None or not _is_of(stake, request):
+        return _refused(WalletReason.STAKE_UNKNOWN)
+    reason = _settle_refusal(request, stake)
+    return _refused(reason) if reason is not None else _shared_out(request, stake, books)
+
+
+def _settle_refusal(request: SettleRequest, stake: StakeRequest) -> WalletReason | None:
+    seats = {seat.seat for seat in stake.seats}
+    if not seats.issuperset(request.pays_again) or len(set(request.pays_again)) != len(request.pays_again):
+        return WalletReason.SEATS_INVALID
+    if len(request.shares) > SEATS_MAX:
+        return WalletReason.SEATS_INVALID
+    coins = [*(share.coins for share in request.shares), request.forfeit_coins, request.rounding_coins]
+    if min(coins) < 0:
+        return WalletReason.AMOUNT_INVALID
+    payees = {seat.account_id for seat in stake.seats} | set(request.present_holders) | {None}
+    if not payees.issuperset(share.account_id for share in request.shares):
+        return WalletReason.PAYEE_UNKNOWN
+    if sum(coins) != stake.bet_coins * (len(stake.seats) + len(request.pays_again)):
+        return WalletReason.SUM_MISMATCH
+    return None
+
+
+def _shared_out(request: SettleRequest, stake: StakeRequest, books: Books) -> Decision:
+    here, held = pot(stake.table_id), reserve(stake.table_id)
+    lines = _Lines()
+    for seat in stake.seats:
+        if seat.seat in request.pays_again:
+            lines.move(stake.bet_coins, held, here, EntryReason.PAYS_AGAIN)
+        else:
+            lines.move(stake.bet_coins, held, player(seat.account_id), EntryReason.RESERVE_BACK)
+    for share in request.shares:
+        lines.move(share.coins, here, player(share.account_id), EntryReason.SHARE)
+    lines.move(request.forfeit_coins, here, FORFEIT, EntryReason.FORFEIT)
+    lines.move(request.rounding_coins, here, ROUNDING, EntryReason.ROUNDING)
+    people = {seat.account_id: None for seat in stake.seats} | {share.account_id: None for share in request.shares}
+    return lines.decision(books, people, holds=_holds(stake, sign=-1), closes=request.stake_key)
+
+
+def _refund(request: RefundRequest, books: Books) -> Decision:
+    match books.closed.get(request.stake_key):
+        case TransferKind.SETTLE:
+            return _refused(WalletReason.ALREADY_SETTLED)
+        case TransferKind.REFUND:
+            # All is back already: that is what was asked for.
+            return Decision(WalletAnswer(True))
+        case _:
+            pass
+    known = books.known.get(request.stake_key)
+    if known is None:
+        return Decision(WalletAnswer(True), closes=request.stake_key)
+    if known.stake is None or not _is_of(known.stake, request):
+        return _refused(WalletReason.STAKE_UNKNOWN)
+    stake = known.stake
+    if not known.answer.done:
+        return Decision(WalletAnswer(True), closes=request.stake_key)
+    lines = _Lines()
+    for seat in stake.seats:
+        lines.move(stake.bet_coins, pot(stake.table_id), player(seat.account_id), EntryReason.BET_BACK)
+        lines.move(stake.bet_coins, reserve(stake.table_id), player(seat.account_id), EntryReason.RESERVE_BACK)
+    people = [seat.account_id for seat in stake.seats]
+    return lines.decision(books, people, holds=_holds(stake, sign=-1), closes=request.stake_key)
+
+
+def _grant(request: GrantRequest, books: Books, terms: GrantTerms) -> Decision:
+    to = player(request.account_id)
+    lines = _Lines()
+    if request.kind == "new_account":
+        if request.account_id in books.welcomed:
+            return _refused(WalletReason.ALREADY_GRANTED)
+        lines.move(terms.new_account_coins, BANK, to, EntryReason.NEW_ACCOUNT)
+        return lines.decision(books, [request.account_id])
+    if to not in books.funds:
+        return _refused(WalletReason.ACCOUNT_UNKNOWN)
+    if request.account_id in books.topped_up:
+        return _refused(WalletReason.ALREADY_GRANTED)
+    if books.total(to) >= terms.top_up_below_coins:
+        return _refused(WalletReason.BALANCE_TOO_HIGH)
+    lines.move(terms.top_up_to_coins - books.total(to), BANK, to, EntryReason.TOP_UP)
+    return lines.decision(books, [request.account_id])
+
+
+def _is_of(stake: StakeRequest, request: SettleRequest | RefundRequest) -> bool:
+    return stake.table_id == request.table_id and stake.unit == request.unit
+
+
+def _holds(stake: StakeRequest, *, sign: int) -> tuple[Hold, ...]:
+    bet = sign * stake.bet_coins
+    return tuple(Hold(player(seat.account_id), bet, bet) for seat in stake.seats if seat.account_id is not None)
+
+
+def _no(reason: WalletReason) -> WalletAnswer:
+    return WalletAnswer(False, reason)
+
+
+def _refused(reason: WalletReason) -> Decision:
+    return Decision(_no(reason))
+
+
+class _Lines:
+    """The lines of one transfer. What goes to one account for one reason is one line; each move sums to zero."""
+
+    def __init__(self) -> None:
+        self._coins: dict[tuple[str, EntryReason], int] = {}
+
+    def move(self, coins: int, source: str, target: str, reason: EntryReason) -> None:
+        self._coins[source, reason] = self._coins.get((source, reason), 0) - coins
+        self._coins[target, reason] = self._coins.get((target, reason), 0) + coins
+
+    def decision(
+        self,
+        books: Books,
+        people: Iterable[str | None],
+        *,
+        holds: tuple[Hold, ...] = (),
+        closes: str | None = None,
+    ) -> Decision:
+        """All of it, with the people's balances afterwards."""
+        postings = tuple(Posting(account, coins, why) for (account, why), coins in self._coins.items() if coins)
+        after = {player(account_id): books.available(player(account_id)) for account_id in people if account_id}
+        for posting in postings:
+            if posting.account in after:
+                after[posting.account] += posting.coins
+        balances = {account.removeprefix("player:"): coins for account, coins in after.items()}
+        return Decision(WalletAnswer(True, balances=balances), postings=postings, holds=holds, closes=closes)

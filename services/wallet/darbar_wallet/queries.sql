@@ -1,0 +1,136 @@
+-- What the wallet asks its database. Open this when a batch is slow.
+
+-- known_transfers --
+-- Earlier answers under these keys ($1), and what closed these stakes ($2).
+SELECT key, kind, request_hash, answer, CASE WHEN kind = 'stake' THEN request END AS stake, NULL AS closes
+  FROM transfer
+ WHERE key = ANY($1::text[])
+ UNION ALL
+SELECT key, kind, NULL, NULL, NULL, closes
+  FROM transfer
+ WHERE closes IS NOT NULL AND closes = ANY($2::text[]);
+
+-- grants_made --
+-- Who had the new account's grant, and who a top-up on the database's day.
+SELECT account_id, kind
+  FROM transfer
+ WHERE account_id = ANY($1::text[]) AND done AND kind = 'new_account'
+ UNION ALL
+SELECT account_id, kind
+  FROM transfer
+ WHERE account_id = ANY($1::text[]) AND done AND kind = 'top_up' AND day = (now() AT TIME ZONE 'UTC')::date;
+
+-- lock_accounts --
+-- Always in the same order, so that two batches could never wait for each other.
+SELECT account, balance_coins, reserved_coins, in_pots_coins
+  FROM account
+ WHERE account = ANY($1::text[])
+ ORDER BY account
+   FOR UPDATE;
+
+-- append --
+-- All that a batch decided, in one statement: the triggers check it as a whole and move the balances.
+-- The writer's row is the fence: a process that was declared dead stores nothing and gets 0.
+WITH alive AS MATERIALIZED (
+    SELECT 1 FROM wallet_writer WHERE writer_id = $1 FOR KEY SHARE
+), opened AS (
+    INSERT INTO account (account, reserved_coins, in_pots_coins)
+    SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
+     WHERE EXISTS (SELECT 1 FROM alive)
+), held AS (
+    UPDATE account
+       SET reserved_coins = account.reserved_coins + hold.reserved_coins,
+           in_pots_coins = account.in_pots_coins + hold.in_pots_coins
+      FROM unnest($5::text[], $6::bigint[], $7::bigint[]) AS hold (account, reserved_coins, in_pots_coins)
+     WHERE account.account = hold.account
+       AND EXISTS (SELECT 1 FROM alive)
+), transferred AS (
+    INSERT INTO transfer (key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
+                          amount_coins, entry_count, generation)
+    SELECT asked.*, $20::int
+      FROM unnest($8::text[], $9::text[], $10::boolean[], $11::bytea[], $12::json[], $13::json[], $14::text[],
+                  $15::text[], $16::text[], $17::text[], $18::bigint[], $19::smallint[]) AS asked
+     WHERE EXISTS (SELECT 1 FROM alive)
+), entered AS (
+    INSERT INTO entry (transfer_key, line, account, coins, reason, unit)
+    SELECT *
+      FROM unnest($21::text[], $22::smallint[], $23::text[], $24::bigint[], $25::text[], $26::text[])
+     WHERE EXISTS (SELECT 1 FROM alive)
+)
+SELECT count(*) FROM alive;
+
+-- expire_writer --
+-- Waits for the append that is under way; after it the dead process stores nothing.
+DELETE FROM wallet_writer WHERE expires_at < clock_timestamp();
+
+-- claim_writer --
+INSERT INTO wallet_writer (writer_id, expires_at)
+VALUES ($1, clock_timestamp() + $2::interval)
+    ON CONFLICT (singleton) DO NOTHING
+RETURNING writer_id;
+
+-- renew_writer --
+-- No key is changed: this never waits for an append.
+UPDATE wallet_writer SET expires_at = clock_timestamp() + $2::interval WHERE writer_id = $1 RETURNING writer_id;
+
+-- await_own_append --
+-- After a connection was lost: waits until the append whose outcome is unknown has ended.
+SELECT writer_id FROM wallet_writer WHERE writer_id = $1 FOR UPDATE;
+
+-- release_writer --
+DELETE FROM wallet_writer WHERE writer_id = $1;
+
+-- living_writer --
+SELECT writer_id FROM wallet_writer WHERE expires_at > clock_timestamp();
+
+-- funds --
+SELECT balance_coins, reserved_coins, in_pots_coins FROM account WHERE account = $1;
+
+-- entries --
+-- A page of an account's lines, newest first.
+SELECT entry.number, entry.coins, entry.reason, entry.unit, transfer.table_id, transfer.at
+  FROM entry
+  JOIN transfer ON transfer.key = entry.transfer_key
+ WHERE entry.account = $1 AND entry.number < $2
+ ORDER BY entry.number DESC
+ LIMIT $3;
+
+-- audit --
+-- Whether the coins add up, in one snapshot. Reads the whole ledger.
+WITH posted AS (
+    SELECT account, sum(coins) AS coins FROM entry GROUP BY account
+), open_stake AS (
+    SELECT stake.key
+      FROM transfer AS stake
+     WHERE stake.kind = 'stake' AND stake.done
+       AND NOT EXISTS (SELECT 1 FROM transfer AS closer WHERE closer.closes = stake.key)
+), lying AS (
+    SELECT entry.account, entry.reason, sum(entry.coins) AS coins
+      FROM entry
+      JOIN open_stake ON open_stake.key = entry.transfer_key
+     GROUP BY entry.account, entry.reason
+)
+SELECT (SELECT count(*) FROM entry) AS entries,
+       (SELECT coalesce(sum(coins), 0)::bigint FROM entry) AS sum_coins,
+       NOT EXISTS (
+           SELECT 1 FROM account LEFT JOIN posted USING (account)
+            WHERE account.balance_coins <> coalesce(posted.coins, 0)
+       ) AS balances_match,
+       (SELECT count(*) FROM account WHERE kind = 'player' AND balance_coins < 0) AS players_below_zero,
+       (SELECT count(*) FROM (
+           SELECT 1 FROM entry GROUP BY transfer_key HAVING sum(coins) <> 0
+       ) AS unbalanced) AS transfers_unbalanced,
+       (SELECT count(*) FROM open_stake) AS stakes_open,
+       (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE kind = 'pot') AS pots_coins,
+       (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE kind = 'reserve') AS reserves_coins,
+       NOT EXISTS (
+           SELECT 1 FROM account LEFT JOIN lying USING (account)
+            WHERE account.kind IN ('pot', 'reserve') AND account.balance_coins <> coalesce(lying.coins, 0)
+       ) AS pots_match,
+       NOT EXISTS (
+           SELECT 1 FROM account
+             LEFT JOIN lying AS bet ON bet.account = account.account AND bet.reason = 'bet'
+             LEFT JOIN lying AS held ON held.account = account.account AND held.reason = 'reserve'
+            WHERE account.kind = 'player'
+              AND (account.in_pots_coins <> -coalesce(bet.coins, 0) OR account.reserved_coins <> -coalesce(held.coins, 0))
+       ) AS holds_match;

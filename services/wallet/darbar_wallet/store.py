@@ -1,0 +1,243 @@
+"""How a batch reaches the database. Open this when something is stored wrongly, or not known to be stored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import chain
+from typing import TypeAlias
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from darbar_contracts.wallet import (
+    BalancesRequest,
+    GrantRequest,
+    RefundRequest,
+    SettleRequest,
+    StakeRequest,
+    WalletAnswer,
+)
+from darbar_wallet.books import (
+    BANK,
+    FORFEIT,
+    ROUNDING,
+    Books,
+    Decision,
+    Funds,
+    Hold,
+    Known,
+    TransferKind,
+    TransferRequest,
+    kind_of,
+    player,
+    pot,
+    reserve,
+)
+
+Request = TransferRequest | BalancesRequest
+Connection: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
+
+CONNECT_SECONDS_MAX = 10.0
+
+# What a server that restarts, ends our session or is out of reach makes a statement raise.
+UNREACHABLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+
+_answer_decoder = msgspec.json.Decoder(WalletAnswer)
+_stake_decoder = msgspec.json.Decoder(StakeRequest)
+
+
+class Fenced(Exception):
+    """This process was declared dead and another one may write: it stores nothing any more."""
+
+
+class BatchRefused(Exception):
+    """A constraint of the database refuses something in the batch; nothing of it was stored."""
+
+
+class OutcomeUnknown(Exception):
+    """The connection or the server failed: the batch may have been stored or not."""
+
+
+class LedgerStore:
+    """The connection of the one writer. Only one batch at a time."""
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool[asyncpg.Record],
+        queries: Mapping[str, str],
+        *,
+        writer_id: UUID,
+        generation: int,
+    ) -> None:
+        self._pool = pool
+        self._queries = queries
+        self._writer_id = writer_id
+        self._generation = generation
+        self._connection: Connection | None = None
+
+    @asynccontextmanager
+    async def batch(self) -> AsyncIterator[LedgerBatch]:
+        """All or nothing. Raises Fenced, BatchRefused or OutcomeUnknown; after the last the next batch waits it out."""
+        try:
+            connection = await self._connected()
+            async with connection.transaction():
+                yield LedgerBatch(connection, self._queries, writer_id=self._writer_id, generation=self._generation)
+        except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
+            raise BatchRefused(str(error)) from error
+        except UNREACHABLE as error:
+            await self.close()
+            raise OutcomeUnknown(f"{type(error).__name__}: {error}") from error
+        except (Fenced, GeneratorExit):
+            raise
+        except BaseException:
+            # Cancelled, or a bug: where the connection stands is not known.
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Gives the connection up, whatever state it is in."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.terminate()
+            with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
+                await self._pool.release(connection)
+
+    async def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = await self._pool.acquire(timeout=CONNECT_SECONDS_MAX)
+            # Tables grow from nothing to millions of rows during one session: a plan kept from the start would be bad.
+            await self._connection.execute("SET plan_cache_mode = force_custom_plan")
+            await self._connection.execute("SET jit = off")
+            # An append sent over an earlier connection may still be under way. This waits until it has ended, so that
+            # looking its keys up says what became of it.
+            if await self._connection.fetchval(self._queries["await_own_append"], self._writer_id) is None:
+                raise Fenced
+        return self._connection
+
+
+class LedgerBatch:
+    """An open transaction."""
+
+    def __init__(self, connection: Connection, queries: Mapping[str, str], *, writer_id: UUID, generation: int) -> None:
+        self._connection = connection
+        self._queries = queries
+        self._writer_id = writer_id
+        self._generation = generation
+
+    async def books(self, requests: Sequence[Request]) -> Books:
+        """All that deciding on these requests needs; their accounts stay locked until the end of the batch."""
+        known, closed = await self._known(requests)
+        welcomed, topped_up = await self._grants(requests)
+        concerned = accounts_of(requests, known)
+        rows = await self._connection.fetch(self._queries["lock_accounts"], sorted(concerned))
+        funds = {account: Funds(*coins) for account, *coins in rows}
+        return Books(funds=funds, known=known, closed=closed, welcomed=welcomed, topped_up=topped_up)
+
+    async def append(self, decided: Sequence[tuple[TransferRequest, Decision]], *, opened: set[str]) -> None:
+        """Stores what is new. `opened`: accounts that have no row yet. Raises Fenced."""
+        transfers = [_transfer_row(request, decision) for request, decision in decided]
+        entries = [
+            (request.key, line, posting.account, posting.coins, posting.reason, _unit(request))
+            for request, decision in decided
+            for line, posting in enumerate(decision.postings, 1)
+        ]
+        holds = _summed(chain.from_iterable(decision.holds for _, decision in decided))
+        alive = await self._connection.fetchval(
+            self._queries["append"],
+            self._writer_id,
+            *_columns([(account, *holds.pop(account, (0, 0))) for account in sorted(opened)], 3),
+            *_columns([(account, *coins) for account, coins in holds.items()], 3),
+            *_columns(transfers, 12),
+            self._generation,
+            *_columns(entries, 6),
+        )
+        if not alive:
+            raise Fenced
+
+    async def _known(self, requests: Sequence[Request]) -> tuple[dict[str, Known], dict[str, TransferKind]]:
+        known: dict[str, Known] = {}
+        closed: dict[str, TransferKind] = {}
+        keys = [request.key for request in requests if not isinstance(request, BalancesRequest)]
+        stake_keys = [request.stake_key for request in requests if isinstance(request, SettleRequest | RefundRequest)]
+        stakes = [request.key for request in requests if isinstance(request, StakeRequest)]
+        if not keys:
+            return known, closed
+        rows = await self._connection.fetch(
+            self._queries["known_transfers"], [*keys, *stake_keys], [*stake_keys, *stakes]
+        )
+        for key, kind, request_hash, answer, stake, closes in rows:
+            if closes is not None:
+                closed[closes] = TransferKind(kind)
+            else:
+                asked = _stake_decoder.decode(stake) if stake is not None else None
+                known[key] = Known(request_hash, _answer_decoder.decode(answer), asked)
+        return known, closed
+
+    async def _grants(self, requests: Sequence[Request]) -> tuple[set[str], set[str]]:
+        granted: dict[str, set[str]] = {TransferKind.NEW_ACCOUNT: set(), TransferKind.TOP_UP: set()}
+        account_ids = [request.account_id for request in requests if isinstance(request, GrantRequest)]
+        if account_ids:
+            for account_id, kind in await self._connection.fetch(self._queries["grants_made"], account_ids):
+                granted[kind].add(account_id)
+        return granted[TransferKind.NEW_ACCOUNT], granted[TransferKind.TOP_UP]
+
+
+def accounts_of(requests: Iterable[Request], known: Mapping[str, Known]) -> set[str]:
+    """Every account that one of the requests could move, or asks for."""
+    stakes = {request.key: request for request in requests if isinstance(request, StakeRequest)}
+    found: set[str] = set()
+    for request in requests:
+        match request:
+            case StakeRequest():
+                found |= _accounts_of_stake(request)
+            case SettleRequest() | RefundRequest():
+                earlier = known.get(request.stake_key)
+                stake = earlier.stake if earlier is not None else stakes.get(request.stake_key)
+                if stake is not None:
+                    found |= _accounts_of_stake(stake)
+                if isinstance(request, SettleRequest):
+                    found |= {player(share.account_id) for share in request.shares} | {FORFEIT, ROUNDING}
+            case GrantRequest():
+                found |= {BANK, player(request.account_id)}
+            case BalancesRequest():
+                found |= {player(account_id) for account_id in request.account_ids}
+    return found
+
+
+def _accounts_of_stake(stake: StakeRequest) -> set[str]:
+    return {pot(stake.table_id), reserve(stake.table_id), *(player(seat.account_id) for seat in stake.seats)}
+
+
+def _transfer_row(request: TransferRequest, decision: Decision) -> tuple[object, ...]:
+    return (
+        request.key,
+        kind_of(request),
+        decision.answer.done,
+        decision.request_hash,
+        decision.body.decode(),
+        msgspec.json.encode(decision.answer).decode(),
+        None if isinstance(request, GrantRequest) else request.table_id,
+        _unit(request),
+        decision.closes,
+        request.account_id if isinstance(request, GrantRequest) else None,
+        sum(posting.coins for posting in decision.postings if posting.coins > 0),
+        len(decision.postings),
+    )
+
+
+def _unit(request: TransferRequest) -> str | None:
+    return None if isinstance(request, GrantRequest) else request.unit
+
+
+def _summed(holds: Iterable[Hold]) -> dict[str, tuple[int, int]]:
+    summed: dict[str, tuple[int, int]] = {}
+    for hold in holds:
+        reserved_coins, in_pots_coins = summed.get(hold.account, (0, 0))
+        summed[hold.account] = (reserved_coins + hold.reserved_coins, in_pots_coins + hold.in_pots_coins)
+    return {account: coins for account, coins in summed.items() if coins != (0, 0)}
+
+
+def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[tuple[object, ...]]:
+    return list(zip(*rows, strict=True)) if rows else [()] * width

@@ -1,0 +1,181 @@
+"""The one writer, which answers requests in batches. Open this when an answer is late, lost or given twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import overload
+
+import structlog
+
+from darbar_contracts.wallet import BalancesAnswer, BalancesRequest, WalletAnswer
+from darbar_kit.errors import Unavailable
+from darbar_wallet.books import Books, Decision, TransferRequest, kind_of, player
+from darbar_wallet.domain import GrantTerms, decide
+from darbar_wallet.metrics import Metrics
+from darbar_wallet.refusals import OutageReason
+from darbar_wallet.store import BatchRefused, Fenced, LedgerStore, OutcomeUnknown, Request
+
+BATCH_REQUESTS_MAX = 200
+# Beyond this a request is told to come back: its sender asks again with the same key.
+REQUESTS_WAITING_MAX = 5_000
+# A batch whose outcome is unknown is looked up and tried again for so long; the senders have given up by then.
+RETRY_SECONDS_MAX = 10.0
+RETRY_PAUSE_SECONDS = 0.05
+RETRY_PAUSE_SECONDS_MAX = 1.0
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    request: Request
+    answered: asyncio.Future[WalletAnswer | BalancesAnswer]
+
+    def answer(self, answer: WalletAnswer | BalancesAnswer) -> None:
+        if not self.answered.done():
+            self.answered.set_result(answer)
+
+    def fail(self, reason: OutageReason) -> None:
+        if not self.answered.done():
+            self.answered.set_exception(Unavailable(reason))
+
+
+class Writer:
+    """What waits while one batch commits is the next batch. One run() at a time; it ends with Fenced."""
+
+    def __init__(self, store: LedgerStore, *, terms: GrantTerms, metrics: Metrics) -> None:
+        self._store = store
+        self._terms = terms
+        self._metrics = metrics
+        self._waiting: deque[_Waiting] = deque()
+        self._some_wait = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._closed = False
+
+    @overload
+    async def ask(self, request: TransferRequest) -> WalletAnswer: ...
+    @overload
+    async def ask(self, request: BalancesRequest) -> BalancesAnswer: ...
+    async def ask(self, request: Request) -> WalletAnswer | BalancesAnswer:
+        """The answer once it is stored. Raises Unavailable: nothing is known then, and asking again is right."""
+        if self._closed:
+            raise Unavailable(OutageReason.WALLET_MOVED)
+        if len(self._waiting) >= REQUESTS_WAITING_MAX:
+            raise Unavailable(OutageReason.WALLET_BUSY)
+        waiting = _Waiting(request, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        self._metrics.waiting.set(len(self._waiting))
+        self._idle.clear()
+        self._some_wait.set()
+        return await waiting.answered
+
+    async def run(self) -> None:
+        """Answers until it is cancelled or raises Fenced. Whoever waits then is told to ask again."""
+        try:
+            while True:
+                await self._some_wait.wait()
+                await self._answer(self._take())
+                if not self._waiting:
+                    self._some_wait.clear()
+                    self._idle.set()
+        finally:
+            self._closed = True
+            for waiting in self._waiting:
+                waiting.fail(OutageReason.WALLET_MOVED)
+            self._waiting.clear()
+            self._idle.set()
+            await self._store.close()
+
+    async def drain(self) -> None:
+        """Waits until nothing waits. No new requests should come any more."""
+        await self._idle.wait()
+
+    def _take(self) -> list[_Waiting]:
+        batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), BATCH_REQUESTS_MAX))]
+        self._metrics.waiting.set(len(self._waiting))
+        return batch
+
+    async def _answer(self, batch: list[_Waiting]) -> None:
+        try:
+            answers = await self._stored([waiting.request for waiting in batch])
+        except (Fenced, asyncio.CancelledError):
+            for waiting in batch:
+                waiting.fail(OutageReason.WALLET_MOVED)
+            raise
+        except OutcomeUnknown as unknown:
+            _log.error("batch_given_up", requests=len(batch), why=str(unknown))
+            for waiting in batch:
+                waiting.fail(OutageReason.STORAGE_UNREACHABLE)
+        except Exception as error:  # noqa: BLE001  # The outermost loop of a batch: one impossible request hurts no other.
+            await self._answer_alone(batch, error)
+        else:
+            for waiting, answer in zip(batch, answers, strict=True):
+                waiting.answer(answer)
+
+    async def _answer_alone(self, batch: list[_Waiting], error: Exception) -> None:
+        self._metrics.batches_failed.labels("refused" if isinstance(error, BatchRefused) else "bug").inc()
+        if len(batch) > 1:
+            _log.warning("batch_split", requests=len(batch), why=str(error))
+            for waiting in batch:
+                await self._answer([waiting])
+            return
+        _log.error("request_impossible", request=type(batch[0].request).__name__, exc_info=error)
+        batch[0].fail(OutageReason.REQUEST_FAILED)
+
+    async def _stored(self, requests: Sequence[Request]) -> list[WalletAnswer | BalancesAnswer]:
+        """Writes the batch. After an unknown outcome its keys are looked up, which is what writing it again does."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + RETRY_SECONDS_MAX
+        pause_seconds = RETRY_PAUSE_SECONDS
+        while True:
+            try:
+                return await self._write(requests)
+            except OutcomeUnknown as unknown:
+                self._metrics.batches_failed.labels("outcome_unknown").inc()
+                _log.warning("outcome_unknown", requests=len(requests), why=str(unknown))
+                if loop.time() > end:
+                    raise
+            await asyncio.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, RETRY_PAUSE_SECONDS_MAX)
+
+    async def _write(self, requests: Sequence[Request]) -> list[WalletAnswer | BalancesAnswer]:
+        started = perf_counter()
+        answers: list[WalletAnswer | BalancesAnswer] = []
+        decided: list[tuple[TransferRequest, Decision]] = []
+        async with self._store.batch() as batch:
+            books = await batch.books(requests)
+            stored_accounts = set(books.funds)
+            for request in requests:
+                if isinstance(request, BalancesRequest):
+                    answers.append(_balances(request, books))
+                    continue
+                decision = decide(request, books, self._terms)
+                books.record(request, decision)
+                decided.append((request, decision))
+                answers.append(decision.answer)
+            new = [(request, decision) for request, decision in decided if decision.is_new]
+            if new:
+                await batch.append(new, opened=books.funds.keys() - stored_accounts)
+        self._count(decided, len(requests), perf_counter() - started)
+        return answers
+
+    def _count(self, decided: Sequence[tuple[TransferRequest, Decision]], requests: int, seconds: float) -> None:
+        self._metrics.batch_requests.observe(requests)
+        self._metrics.batch_seconds.observe(seconds)
+        for request, decision in decided:
+            if decision.answer.reason is not None:
+                self._metrics.refusals.labels(decision.answer.reason).inc()
+            if not decision.is_new:
+                self._metrics.repeats.inc()
+            elif decision.answer.done:
+                self._metrics.transfers.labels(kind_of(request)).inc()
+
+
+def _balances(request: BalancesRequest, books: Books) -> BalancesAnswer:
+    accounts = ((account_id, player(account_id)) for account_id in request.account_ids)
+    return BalancesAnswer({account_id: books.available(it) for account_id, it in accounts if it in books.funds})
