@@ -8,7 +8,6 @@ from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-import nats
 import nats.errors
 import structlog
 from nats.aio.client import Client
@@ -95,6 +94,7 @@ class Bus:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._closing = False
         self._running: set[asyncio.Task[None]] = set()
         self._listenings: set[Listening] = set()
         self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
@@ -102,27 +102,32 @@ class Bus:
     @classmethod
     async def connect(cls, url: str, *, name: str) -> "Bus":
         """Raises Unavailable when no server answers. Answers come to `_INBOX.<user of the url>`, which is private."""
-        user = unquote(urlsplit(url).username or name)
+        bus = cls(Client())
         try:
             async with asyncio.timeout(CONNECT_SECONDS_MAX):
-                client = await nats.connect(
-                    url,
-                    name=name,
-                    inbox_prefix=f"_INBOX.{user}",
-                    max_reconnect_attempts=-1,
-                    reconnect_time_wait=RECONNECT_SECONDS,
-                    ping_interval=PING_SECONDS,
-                    error_cb=_log_error,
-                    disconnected_cb=_log_disconnected,
-                    reconnected_cb=_log_reconnected,
-                )
+                await bus._open(url, name)
         except (OSError, TimeoutError, nats.errors.Error) as error:
-            raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server answers: {type(error).__name__}") from error
-        version = client.connected_server_version
+            await bus.close()
+            raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server lets us in: {error}") from error
+        version = bus.client.connected_server_version
         if (version.major, version.minor) < SERVER_VERSION_MIN:
-            await client.close()
+            await bus.close()
             raise ServerTooOld(f"the NATS server has version {version}, 2.12 is needed at least")
-        return cls(client)
+        return bus
+
+    async def _open(self, url: str, name: str) -> None:
+        user = unquote(urlsplit(url).username or name)
+        await self._client.connect(
+            url,
+            name=name,
+            inbox_prefix=f"_INBOX.{user}",
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=RECONNECT_SECONDS,  # type: ignore[arg-type]  # It is only slept.
+            ping_interval=PING_SECONDS,
+            error_cb=_log_error,
+            disconnected_cb=self._log_disconnected,
+            reconnected_cb=_log_reconnected,
+        )
 
     @property
     def client(self) -> Client:
@@ -194,6 +199,7 @@ class Bus:
 
     async def close(self) -> None:
         """Takes nothing new, finishes the handlers that run (for a short while), then ends the connection."""
+        self._closing = True
         for listening in list(self._listenings):
             await listening.stop()
         if self._running:
@@ -212,6 +218,10 @@ class Bus:
         listening = Listening(subscription, self._listenings.discard)
         self._listenings.add(listening)
         return listening
+
+    async def _log_disconnected(self) -> None:
+        if not self._closing:
+            _log.warning("bus_disconnected")
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
@@ -265,10 +275,6 @@ def _encoded(message: msgspec.Struct) -> bytes:
 
 async def _log_error(error: Exception) -> None:
     _log.warning("bus_error", error=str(error) or type(error).__name__)
-
-
-async def _log_disconnected() -> None:
-    _log.warning("bus_disconnected")
 
 
 async def _log_reconnected() -> None:

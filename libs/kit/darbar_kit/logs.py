@@ -46,7 +46,12 @@ def configure(service: str, *, human: bool | None = None, level: str = "info", s
 def _formatter(readable: bool, *, colours: bool, shared: list[Processor]) -> logging.Formatter:
     ending: list[Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if readable:
-        ending.append(structlog.dev.ConsoleRenderer(colors=colours, pad_event_to=0))
+        ending.append(
+            # Not the renderer that shows local variables: there are secrets among them.
+            structlog.dev.ConsoleRenderer(
+                colors=colours, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
+            )
+        )
     else:
         ending += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_json)]
     return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=ending)

@@ -23,20 +23,16 @@ class TextReason(StrEnum):
 def clean(text: str, *, characters_max: int) -> str:
     """The text in NFC. Blanks at the ends stay and an empty text is fine: who asks for a name checks that it is one."""
     if len(text) > characters_max * _CHARACTERS_RAW_FACTOR:
-        raise _refused("too long", characters_max)
+        raise _refused("too_long", characters_max)
     if any(character in _BIDI or unicodedata.category(character) in _CATEGORIES_REFUSED for character in text):
-        raise _refused("control characters", characters_max)
+        raise _refused("control_characters", characters_max)
     normal = unicodedata.normalize("NFC", text)
     if len(normal) > characters_max:
-        raise _refused("too long", characters_max)
+        raise _refused("too_long", characters_max)
     return normal
 
 
 def _refused(problem: str, characters_max: int) -> Refused:
+    message = "the text is too long" if problem == "too_long" else "the text has characters that can't be shown"
     details = {"problem": problem, "characters_max": characters_max}
-    return Refused(
-        TextReason.TEXT_INVALID,
-        f"the text has {problem}" if problem != "too long" else "the text is too long",
-        details,
-        400,
-    )
+    return Refused(TextReason.TEXT_INVALID, message, details, 400)

@@ -76,6 +76,10 @@ class TokenReader:
         self._clock = clock
         self._remembered: OrderedDict[str, Claims] = OrderedDict()
 
+    @property
+    def remembered(self) -> int:
+        return len(self._remembered)
+
     def read(self, token: str) -> Claims:
         """Raises Refused (401) when the token is not ours, was changed, or has ended."""
         claims = self._remembered.get(token)

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import msgspec
 
 from darbar_kit.embedded import processes
+from darbar_kit.embedded.kept import last_port, write_private
 from darbar_kit.embedded.place import ServerMissing
 
 # Below this, time limits of single keys are taken and ignored.
@@ -68,21 +69,12 @@ class NatsServer:
         await asyncio.to_thread(refuse_old_version, program)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await _stop_left_over(self._folder)
-        for stale in self._folder.glob("*.ports"):
-            stale.unlink()
-        config = self._folder / "nats.conf"
-        _write_private(config, self._config())
-        log = self._folder / "log"
-        if log.exists():
-            log.replace(self._folder / "log.previous")
-        with log.open("wb") as output:
-            self._process = _run(program, config, output)
-        try:
-            self._port = await _port(self._process, self._folder)
-        except BaseException:
-            await self.stop()
-            raise
-        return self.url(OPERATOR)
+        # Minus one: the server takes any free port itself.
+        for port in (last_port(self._folder / "port", HOST) or -1, -1):
+            if await self._start_on(port, program):
+                (self._folder / "port").write_text(f"{self._port}\n")
+                return self.url(OPERATOR)
+        raise NatsFailed(f"the NATS server doesn't start; see {self._folder / 'log'}")
 
     def url(self, user: str) -> str:
         """Where this user connects. Only while the server runs."""
@@ -104,14 +96,27 @@ class NatsServer:
         assert self._process is not None
         return await processes.ended(self._process)
 
-    def _config(self) -> str:
+    async def _start_on(self, port: int, program: Path) -> bool:
+        _remove_stale(self._folder)
+        config = self._folder / "nats.conf"
+        write_private(config, self._config(port))
+        with (self._folder / "log").open("wb") as output:
+            self._process = _run(program, config, output)
+        try:
+            self._port = await _port(self._process, self._folder)
+        except BaseException:
+            await self.stop()
+            raise
+        return self._port > 0
+
+    def _config(self, port: int) -> str:
         passwords = self._passwords()
         users: list[dict[str, object]] = [{"user": OPERATOR, "password": passwords[OPERATOR]}]
         for name, permissions in self._users.items():
             users.append({"user": name, "password": passwords[name], "permissions": _rights(name, permissions)})
         settings = {
             "host": HOST,
-            "port": -1,
+            "port": port,
             "server_name": "darbar",
             "ports_file_dir": str(self._folder),
             "pid_file": str(self._folder / "pid"),
@@ -137,7 +142,7 @@ class NatsServer:
         missing = {OPERATOR, *self._users} - kept.keys()
         if missing:
             kept |= {name: secrets.token_urlsafe(24) for name in sorted(missing)}
-            _write_private(path, msgspec.json.encode(kept).decode())
+            write_private(path, msgspec.json.encode(kept).decode())
         return kept
 
 
@@ -188,7 +193,7 @@ def _run(program: Path, config: Path, output: IO[bytes]) -> "subprocess.Popen[by
 
 
 async def _port(process: "subprocess.Popen[bytes]", folder: Path) -> int:
-    """The server takes a free port itself and writes it to a file when it listens."""
+    """The server writes its port to a file when it listens; 0 when it ends instead."""
     path = folder / f"{_PROGRAM}_{process.pid}.ports"
     end = time.monotonic() + START_SECONDS_MAX
     while process.poll() is None and time.monotonic() < end:
@@ -197,7 +202,15 @@ async def _port(process: "subprocess.Popen[bytes]", folder: Path) -> int:
             return int(ports["nats"][0].rpartition(":")[2])
         except (FileNotFoundError, msgspec.DecodeError):
             await asyncio.sleep(READY_POLL_SECONDS)
-    raise NatsFailed(f"the NATS server doesn't start; see {folder / 'log'}")
+    return 0
+
+
+def _remove_stale(folder: Path) -> None:
+    for stale in folder.glob("*.ports"):
+        stale.unlink()
+    log = folder / "log"
+    if log.exists():
+        log.replace(folder / "log.previous")
 
 
 async def _stop_left_over(folder: Path) -> None:
@@ -210,12 +223,3 @@ async def _stop_left_over(folder: Path) -> None:
     process = processes.left_over(pid, written_at=written_at, mark=str(folder / "nats.conf"))
     if process is not None:
         await processes.stop_left_over(process, *STOP_SIGNALS)
-
-
-def _write_private(path: Path, text: str) -> None:
-    new = path.with_name(path.name + ".new")
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)

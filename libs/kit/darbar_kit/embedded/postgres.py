@@ -1,18 +1,16 @@
 """A real PostgreSQL of our own. Open this when it doesn't start, or when yesterday's data is refused."""
 
 import asyncio
-import contextlib
-import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
 from types import MappingProxyType
 
 from darbar_kit.embedded import processes
+from darbar_kit.embedded.kept import any_port, last_port, sync_folder, write_private
 from darbar_kit.embedded.place import LINK, OUTSIDE_FOLDER, Runner, find_place, find_programs, find_runner
 
 ADMIN = "darbar_admin"
@@ -91,7 +89,7 @@ class PostgresServer:
         await _make_data(place, programs, runner, password=password, unsafe=self._unsafe)
         refuse_other_version(place / "pg", await asyncio.to_thread(_major, programs, runner))
         for _ in range(START_ATTEMPTS_MAX):
-            port = _free_port(self._folder / "port")
+            port = last_port(self._folder / "port", HOST) or any_port(HOST)
             if await self._start_on(port, place, programs, runner):
                 (self._folder / "port").write_text(f"{port}\n")
                 return f"postgresql://{ADMIN}:{password}@{HOST}:{port}/postgres"
@@ -159,7 +157,7 @@ async def _make_data(place: Path, programs: Path, runner: Runner, *, password: s
     # A name of its own: an initdb that a killed start has left running must not write into ours.
     new = place / f"pg.new-{secrets.token_hex(4)}"
     password_file = place / f"{new.name}.password"
-    _write_private(password_file, password)
+    write_private(password_file, password)
     runner.give(password_file)
     command = [str(programs / "initdb"), "-D", str(new), f"--pwfile={password_file}", *_INITDB_OPTIONS]
     try:
@@ -170,7 +168,7 @@ async def _make_data(place: Path, programs: Path, runner: Runner, *, password: s
         shutil.rmtree(new, ignore_errors=True)
         raise PostgresFailed(f"initdb failed: {said.strip()[-1000:]}")
     new.rename(place / "pg")
-    _sync_folder(place)
+    sync_folder(place)
 
 
 def _remove_unfinished(place: Path) -> None:
@@ -204,40 +202,8 @@ def _kept_password(path: Path) -> str:
         return path.read_text().strip()
     except FileNotFoundError:
         password = secrets.token_urlsafe(24)
-        _write_private(path, password)
+        write_private(path, password + "\n")
         return password
-
-
-def _write_private(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _free_port(remembered: Path) -> int:
-    """Yesterday's port when it is free, so that a client's settings stay good; else any."""
-    wishes = [0]
-    with contextlib.suppress(FileNotFoundError, ValueError):
-        wishes.insert(0, int(remembered.read_text()))
-    for wish in wishes:
-        with socket.socket() as probe:
-            # As PostgreSQL does: a port that only has old connections closing counts as free.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, wish))
-            except OSError:
-                continue
-            return int(probe.getsockname()[1])
-    raise PostgresFailed("there is no free port")
 
 
 def _lines(path: Path) -> list[str]:

@@ -54,16 +54,17 @@ async def stop_left_over(process: psutil.Process, *signals: tuple[int, float]) -
             process.send_signal(number)
         except psutil.NoSuchProcess:
             return
-        if await _within(seconds, lambda: _gone(process)):
+        if await _within(seconds, lambda: gone(process)):
             return
     try:
         process.kill()
     except psutil.NoSuchProcess:
         return
-    await _within(5.0, lambda: _gone(process))
+    await _within(5.0, lambda: gone(process))
 
 
-def _gone(process: psutil.Process) -> bool:
+def gone(process: psutil.Process) -> bool:
+    """Ended, also when nobody has asked for its exit code yet."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

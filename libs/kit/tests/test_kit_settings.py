@@ -1,0 +1,54 @@
+"""Reading settings. Open this when a variable is read wrongly or a wrong one isn't told."""
+
+import msgspec
+import pytest
+
+from darbar_kit.settings import SettingsInvalid, load
+
+
+class ShopSettings(msgspec.Struct, frozen=True, kw_only=True):
+    database_url: str
+    http_port: int = 8080
+    turn_seconds_max: float = 30.0
+    open_late: bool = False
+    names: tuple[str, ...] = ()
+
+
+def test_a_field_is_read_from_its_prefix_and_name_in_capitals() -> None:
+    environ = {"SHOP_DATABASE_URL": "postgresql://here", "SHOP_HTTP_PORT": "9000", "SHOP_OPEN_LATE": "1"}
+
+    settings = load(ShopSettings, prefix="SHOP_", environ=environ)
+
+    assert settings == ShopSettings(database_url="postgresql://here", http_port=9000, open_late=True)
+
+
+def test_a_list_is_written_as_json() -> None:
+    environ = {"SHOP_DATABASE_URL": "x", "SHOP_NAMES": '["ann", "bob"]'}
+
+    assert load(ShopSettings, prefix="SHOP_", environ=environ).names == ("ann", "bob")
+
+
+def test_an_empty_variable_counts_as_not_given() -> None:
+    environ = {"SHOP_DATABASE_URL": "x", "SHOP_HTTP_PORT": ""}
+
+    assert load(ShopSettings, prefix="SHOP_", environ=environ).http_port == 8080
+
+
+def test_all_wrong_variables_are_told_at_once() -> None:
+    environ = {"SHOP_HTTP_PORT": "many", "SHOP_OPEN_LATE": "perhaps"}
+
+    with pytest.raises(SettingsInvalid) as caught:
+        load(ShopSettings, prefix="SHOP_", environ=environ)
+
+    assert [problem.split()[0] for problem in caught.value.problems] == [
+        "SHOP_DATABASE_URL",
+        "SHOP_HTTP_PORT",
+        "SHOP_OPEN_LATE",
+    ]
+
+
+def test_a_wrong_value_is_not_repeated_because_it_may_be_a_secret() -> None:
+    with pytest.raises(SettingsInvalid) as caught:
+        load(ShopSettings, prefix="SHOP_", environ={"SHOP_DATABASE_URL": "x", "SHOP_OPEN_LATE": "hunter2"})
+
+    assert "hunter2" not in str(caught.value)
