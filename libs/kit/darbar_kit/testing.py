@@ -88,10 +88,10 @@ async def eventually(predicate: Callable[[], Any], *, seconds: float = 10) -> An
 @pytest.fixture(scope="session")
 def servers_folder() -> Iterator[Path]:
     """Where this run's servers live: not below pytest's own folder, which the user of PostgreSQL may not enter."""
-    _remove_abandoned()
+    remove_abandoned()
     folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
     folder.chmod(0o711)
-    lock = _lock(folder)
+    lock = lock_folder(folder)
     try:
         yield folder
     finally:
@@ -205,7 +205,7 @@ class _DatabaseMaker:
         return url_for(self._admin_url, database=database, user=role, password=_ROLE_PASSWORD)
 
 
-def _lock(folder: Path) -> int | None:
+def lock_folder(folder: Path) -> int | None:
     """Marks a folder as used by a living process; None when another one has it."""
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -216,12 +216,12 @@ def _lock(folder: Path) -> int | None:
     return descriptor
 
 
-def _remove_abandoned() -> None:
+def remove_abandoned() -> None:
     """Ends the servers and removes the data of runs that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"):
+    for folder in abandoned_folders():
         try:
             ours = folder.stat().st_uid == os.geteuid()
-            lock = _lock(folder) if ours else None
+            lock = lock_folder(folder) if ours else None
         except OSError:
             continue  # Another run removes it at this moment.
         if lock is None:
@@ -230,6 +230,11 @@ def _remove_abandoned() -> None:
             asyncio.run(_stop_abandoned(data))
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def abandoned_folders() -> list[Path]:
+    """Those of all runs on this machine; the ones still in use are locked."""
+    return list(Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"))
 
 
 async def _stop_abandoned(data: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import stat
 import sys
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,6 +39,13 @@ def folder(servers_folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=servers_folder, prefix="nats-case-"))
 
 
+@pytest.fixture
+async def server(folder: Path) -> AsyncIterator[NatsServer]:
+    made = NatsServer(folder)
+    yield made
+    await made.stop()
+
+
 async def put(url: str) -> None:
     bus = await Bus.connect(url, name="writer")
     await bus.jetstream.add_stream(name="ORDERS", subjects=["orders.>"])
@@ -52,8 +60,7 @@ async def count(url: str) -> int:
     return messages
 
 
-async def test_the_second_start_finds_the_messages_at_the_same_address(folder: Path) -> None:
-    server = NatsServer(folder)
+async def test_the_second_start_finds_the_messages_at_the_same_address(server: NatsServer) -> None:
     first = await server.start()
     await put(first)
     await server.stop()
@@ -62,7 +69,6 @@ async def test_the_second_start_finds_the_messages_at_the_same_address(folder: P
 
     assert second == first
     assert await count(second) == 1
-    await server.stop()
 
 
 async def test_passwords_are_kept_where_nobody_else_reads_them(folder: Path) -> None:
@@ -91,8 +97,7 @@ async def test_a_user_that_is_added_later_gets_a_password_and_the_others_keep_th
     await server.stop()
 
 
-async def test_another_port_is_taken_when_yesterdays_is_in_use(folder: Path) -> None:
-    server = NatsServer(folder)
+async def test_another_port_is_taken_when_yesterdays_is_in_use(server: NatsServer) -> None:
     port = urlsplit(await server.start()).port
     await server.stop()
     in_the_way = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", port)
@@ -106,7 +111,9 @@ async def test_another_port_is_taken_when_yesterdays_is_in_use(folder: Path) -> 
     await in_the_way.wait_closed()
 
 
-async def test_a_server_left_by_a_killed_starter_is_ended_and_its_messages_kept(folder: Path) -> None:
+async def test_a_server_left_by_a_killed_starter_is_ended_and_its_messages_kept(
+    server: NatsServer, folder: Path
+) -> None:
     starter = await asyncio.create_subprocess_exec(
         sys.executable, "-c", START_AND_WAIT, str(folder), stdout=asyncio.subprocess.PIPE
     )
@@ -117,29 +124,24 @@ async def test_a_server_left_by_a_killed_starter_is_ended_and_its_messages_kept(
     await starter.wait()
     assert not gone(left_over)
 
-    server = NatsServer(folder)
     url = await server.start()
 
     assert gone(left_over)
     assert await count(url) == 1
-    await server.stop()
 
 
-async def test_a_pid_file_that_names_a_stranger_harms_nobody(folder: Path) -> None:
+async def test_a_pid_file_that_names_a_stranger_harms_nobody(server: NatsServer, folder: Path) -> None:
     stranger = await asyncio.create_subprocess_exec("sleep", "60")
     folder.joinpath("pid").write_text(str(stranger.pid))
-    server = NatsServer(folder)
 
     await server.start()
 
     assert stranger.returncode is None
     stranger.kill()
     await stranger.wait()
-    await server.stop()
 
 
-async def test_an_end_is_noticed(folder: Path) -> None:
-    server = NatsServer(folder)
+async def test_an_end_is_noticed(server: NatsServer, folder: Path) -> None:
     await server.start()
 
     psutil.Process(int((folder / "pid").read_text())).kill()
@@ -147,8 +149,7 @@ async def test_an_end_is_noticed(folder: Path) -> None:
     assert await asyncio.wait_for(server.ended(), timeout=10) != 0
 
 
-async def test_messages_are_safe_before_they_are_acknowledged(folder: Path) -> None:
-    server = NatsServer(folder)
+async def test_messages_are_safe_before_they_are_acknowledged(server: NatsServer, folder: Path) -> None:
     await server.start()
 
     assert '"sync_interval": "always"' in (folder / "nats.conf").read_text()

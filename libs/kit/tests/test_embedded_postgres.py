@@ -8,7 +8,7 @@ import signal
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -47,6 +47,13 @@ def folder(servers_folder: Path) -> Iterator[Path]:
     shutil.rmtree(made)
 
 
+@pytest.fixture
+async def server(folder: Path) -> AsyncIterator[PostgresServer]:
+    made = PostgresServer(folder / "postgres", unsafe=True)
+    yield made
+    await made.stop()
+
+
 async def run(url: str, *statements: str) -> object:
     connection = await asyncpg.connect(url)
     for statement in statements:
@@ -60,17 +67,15 @@ def server_process(data: Path) -> psutil.Process:
     return psutil.Process(pid)
 
 
-async def test_the_second_start_finds_the_data_at_the_same_address(folder: Path) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_the_second_start_finds_the_data_at_the_same_address(server: PostgresServer) -> None:
     first = await server.start()
     await run(first, "CREATE TABLE item AS SELECT 7 AS number")
     await server.stop()
 
-    second = await PostgresServer.start(server)
+    second = await server.start()
 
     assert second == first
     assert await run(second, "SELECT number FROM item") == 7
-    await server.stop()
 
 
 async def test_a_commit_survives_a_power_cut_unless_asked_otherwise(folder: Path) -> None:
@@ -83,8 +88,7 @@ async def test_a_commit_survives_a_power_cut_unless_asked_otherwise(folder: Path
     await server.stop()
 
 
-async def test_it_listens_to_this_machine_only_and_wants_a_password(folder: Path) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_it_listens_to_this_machine_only_and_wants_a_password(server: PostgresServer, folder: Path) -> None:
     url = await server.start()
     parts = urlsplit(url)
 
@@ -94,21 +98,17 @@ async def test_it_listens_to_this_machine_only_and_wants_a_password(folder: Path
         await asyncpg.connect(f"postgresql://{parts.username}:wrong@127.0.0.1:{parts.port}/postgres")
     assert stat.S_IMODE((folder / "postgres" / "password").stat().st_mode) == 0o600
     assert not list((folder / "postgres" / "place").glob("*.password"))
-    await server.stop()
 
 
-async def test_text_is_utf_8_and_sorted_by_code_point(folder: Path) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_text_is_utf_8_and_sorted_by_code_point(server: PostgresServer) -> None:
     url = await server.start()
 
     assert await run(url, "SHOW server_encoding") == "UTF8"
     assert await run(url, "SELECT datlocale FROM pg_database WHERE datname = 'template1'") == "C.UTF-8"
     assert await run(url, "SELECT array_agg(x ORDER BY x) FROM unnest(ARRAY['é', 'a', 'Z']) x") == ["Z", "a", "é"]
-    await server.stop()
 
 
-async def test_another_port_is_taken_when_yesterdays_is_in_use(folder: Path) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_another_port_is_taken_when_yesterdays_is_in_use(server: PostgresServer) -> None:
     port = urlsplit(await server.start()).port
     await server.stop()
     in_the_way = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", port)
@@ -122,7 +122,9 @@ async def test_another_port_is_taken_when_yesterdays_is_in_use(folder: Path) -> 
     await in_the_way.wait_closed()
 
 
-async def test_a_server_left_by_a_killed_starter_is_ended_and_its_data_kept(folder: Path) -> None:
+async def test_a_server_left_by_a_killed_starter_is_ended_and_its_data_kept(
+    server: PostgresServer, folder: Path
+) -> None:
     data = folder / "postgres"
     starter = await asyncio.create_subprocess_exec(
         sys.executable, "-c", START_AND_WAIT, str(data), stdout=asyncio.subprocess.PIPE
@@ -135,7 +137,6 @@ async def test_a_server_left_by_a_killed_starter_is_ended_and_its_data_kept(fold
     await starter.wait()
     assert not gone(left_over)
 
-    server = PostgresServer(data, unsafe=True)
     url = await server.start()
 
     assert gone(left_over)
@@ -143,9 +144,8 @@ async def test_a_server_left_by_a_killed_starter_is_ended_and_its_data_kept(fold
     await server.stop()
 
 
-async def test_a_pid_file_that_names_a_stranger_harms_nobody(folder: Path) -> None:
+async def test_a_pid_file_that_names_a_stranger_harms_nobody(server: PostgresServer, folder: Path) -> None:
     data = folder / "postgres"
-    server = PostgresServer(data, unsafe=True)
     await server.start()
     pid_file = data / "place" / "pg" / "postmaster.pid"
     lines = pid_file.read_text().splitlines()
@@ -181,8 +181,7 @@ async def test_a_crash_is_noticed_and_recovered_from(folder: Path) -> None:
     await server.stop()
 
 
-async def test_a_first_start_that_was_cut_off_is_begun_anew(folder: Path) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_a_first_start_that_was_cut_off_is_begun_anew(server: PostgresServer, folder: Path) -> None:
     unfinished = folder / "postgres" / "place" / "pg.new-12345678"
     url = await server.start()
     await server.stop()
@@ -193,12 +192,12 @@ async def test_a_first_start_that_was_cut_off_is_begun_anew(folder: Path) -> Non
 
     assert await run(url, "SELECT 1") == 1
     assert not unfinished.exists()
-    await server.stop()
 
 
 @pytest.mark.parametrize(("version", "message"), [("99", "newer"), ("15", "pg_upgrade")])
-async def test_data_of_another_major_version_is_refused(folder: Path, version: str, message: str) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_data_of_another_major_version_is_refused(
+    server: PostgresServer, folder: Path, version: str, message: str
+) -> None:
     await server.start()
     await server.stop()
     (folder / "postgres" / "place" / "pg" / "PG_VERSION").write_text(f"{version}\n")
@@ -207,8 +206,7 @@ async def test_data_of_another_major_version_is_refused(folder: Path, version: s
         await server.start()
 
 
-async def test_a_server_that_cannot_start_says_why(folder: Path) -> None:
-    server = PostgresServer(folder / "postgres", unsafe=True)
+async def test_a_server_that_cannot_start_says_why(server: PostgresServer, folder: Path) -> None:
     await server.start()
     await server.stop()
     (folder / "postgres" / "place" / "pg" / "global" / "pg_control").unlink()
@@ -260,7 +258,7 @@ async def test_it_runs_for_a_user_who_is_not_root(folder: Path) -> None:
     starter = await asyncio.create_subprocess_exec(
         *(python, "-c", START_AND_WAIT, str(folder / "postgres")),
         stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": ":".join(path for path in sys.path if Path(path).is_dir())},
+        env={"PYTHONPATH": ":".join(filter(os.path.isdir, sys.path))},
         cwd="/",
         user=nobody.uid,
         group=nobody.gid,
