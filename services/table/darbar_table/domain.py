@@ -134,7 +134,7 @@ def _clock(draft: Draft, rang: ClockRang) -> None:
 
 def _wallet(draft: Draft, command: WalletAnswered) -> None:
     table = draft.table
-    if command.key != table.asked_key:
+    if table.asked is None or command.key != table.asked.key:
         return
     match table.phase:
         case Phase.STAKING:

@@ -124,11 +124,11 @@ def _seed_opened(table: Table, event: events.SeedOpened) -> dict[str, Any]:
 
 
 def _stakes_asked(table: Table, event: events.StakesAsked) -> dict[str, Any]:
-    return {"phase": Phase.STAKING, "asked_key": event.key, "left_out": event.left_out}
+    return {"phase": Phase.STAKING, "asked": event, "left_out": event.left_out}
 
 
 def _stakes_granted(table: Table, event: events.StakesGranted) -> dict[str, Any]:
-    return {"stake_key": event.key, "asked_key": None}
+    return {"stake_key": event.key, "asked": None}
 
 
 def _round_began(table: Table, event: events.RoundBegan) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _round_began(table: Table, event: events.RoundBegan) -> dict[str, Any]:
 
 
 def _stakes_refused(table: Table, event: events.StakesRefused) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "asked_key": None, "server_seed": ""}
+    return {"phase": Phase.WAITING, "asked": None, "server_seed": ""}
 
 
 def _game_started(table: Table, event: events.GameStarted) -> dict[str, Any]:
@@ -166,19 +166,19 @@ def _seeds_shown(table: Table, event: events.SeedsShown) -> dict[str, Any]:
 
 
 def _settle_asked(table: Table, event: events.SettleAsked) -> dict[str, Any]:
-    return {"phase": Phase.SETTLING, "asked_key": event.key}
+    return {"phase": Phase.SETTLING, "asked": event}
 
 
 def _settled(table: Table, event: events.Settled) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "asked_key": None, "stake_key": None}
+    return {"phase": Phase.WAITING, "asked": None, "stake_key": None}
 
 
 def _refund_asked(table: Table, event: events.RefundAsked) -> dict[str, Any]:
-    return {"phase": Phase.REFUNDING, "asked_key": event.key}
+    return {"phase": Phase.REFUNDING, "asked": event}
 
 
 def _refunded(table: Table, event: events.Refunded) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "asked_key": None, "stake_key": None, "server_seed": ""}
+    return {"phase": Phase.WAITING, "asked": None, "stake_key": None, "server_seed": ""}
 
 
 def _went_offline(table: Table, event: events.PlayerWentOffline) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What one seat may see of a table. Everything that is not named here is seen by nobody. Open this when something leaks."""
+"""What one seat may see of a table: what is not named here is seen by nobody. Open this when something leaks."""
 
 from __future__ import annotations
 

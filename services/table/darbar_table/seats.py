@@ -121,14 +121,18 @@ def longest_seated(table: Table) -> int:
     return min(table.people, key=lambda number: table.seats[number].since)
 
 
+def can_be_taken(table: Table, seat: Seat) -> bool:
+    """Free, or kept for somebody absent while a game waits (TL-32)."""
+    kept_in_game = seat.player is not None and not seat.online and table.started and table.phase is Phase.WAITING
+    return seat.free or kept_in_game
+
+
 def _is_quit(table: Table) -> bool:
     """Absence counts as a quit inside a game that counts (TL-28)."""
     return table.started and table.counted
 
 
-def _free(
-    draft: Draft, seat: int, *, reason: str, quits: bool, id: str | None = None, digest: int = 0
-) -> None:
+def _free(draft: Draft, seat: int, *, reason: str, quits: bool, id: str | None = None, digest: int = 0) -> None:
     player = draft.table.seats[seat].player
     assert player is not None
     draft.add(
@@ -143,15 +147,10 @@ def _free(
     )
 
 
-def _can_be_taken(table: Table, seat: Seat) -> bool:
-    kept_in_game = seat.player is not None and not seat.online and table.started and table.phase is Phase.WAITING
-    return seat.free or kept_in_game
-
-
 def _asked_seat(table: Table, number: int) -> int:
     if not 0 <= number < len(table.seats):
         raise refused(TableReason.SEAT_UNKNOWN)
-    if not _can_be_taken(table, table.seats[number]):
+    if not can_be_taken(table, table.seats[number]):
         raise refused(TableReason.SEAT_TAKEN)
     return number
 
@@ -162,7 +161,7 @@ def _next_seat(table: Table) -> int:
     host_team = next((team for team in teams if table.host in team), ())
     order = sorted(range(len(table.seats)), key=lambda number: (number not in host_team, number))
     free = [number for number in order if table.seats[number].free]
-    kept = [number for number in order if _can_be_taken(table, table.seats[number])]
+    kept = [number for number in order if can_be_taken(table, table.seats[number])]
     if not kept:
         raise refused(TableReason.TABLE_FULL)
     return (free or kept)[0]

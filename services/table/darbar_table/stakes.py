@@ -37,15 +37,15 @@ def ask_stakes(draft: Draft, left_out: tuple[int, ...] = ()) -> None:
 
 def stakes_answered(draft: Draft, answer: WalletAnswer) -> None:
     """Granted: the deal. Refused: the short are stood up, nobody has paid."""
-    asked = draft.table.asked_key
+    asked = draft.table.asked
     assert asked is not None
     if not answer.done:
         short = tuple(n for n, s in enumerate(draft.table.seats) if s.player and s.player.account_id in answer.short)
-        draft.add(events.StakesRefused(key=asked, reason=answer.reason or WalletReason.CANCELLED, short=short))
+        draft.add(events.StakesRefused(key=asked.key, reason=answer.reason or WalletReason.CANCELLED, short=short))
         seats.free_the_short(draft, short)
         seats.free_after_refund(draft)
         return
-    draft.add(events.StakesGranted(key=asked))
+    draft.add(events.StakesGranted(key=asked.key))
     if any(seat.left for seat in draft.table.seats):
         ask_refund(draft, "left_while_staking")
     else:
@@ -107,11 +107,11 @@ def _ask_settle(draft: Draft, result: RoundResult) -> None:
 
 
 def settle_answered(draft: Draft, answer: WalletAnswer) -> None:
-    asked = draft.table.asked_key
+    asked = draft.table.asked
     assert asked is not None
     if not answer.done:
         raise SettleRefused(answer.reason)
-    draft.add(events.Settled(key=asked))
+    draft.add(events.Settled(key=asked.key))
     after_round(draft)
 
 
@@ -142,11 +142,11 @@ def ask_refund(draft: Draft, reason: str) -> None:
 
 
 def refund_answered(draft: Draft, answer: WalletAnswer) -> None:
-    asked = draft.table.asked_key
+    asked = draft.table.asked
     assert asked is not None
     if not answer.done:
         raise SettleRefused(answer.reason)
-    draft.add(events.Refunded(key=asked))
+    draft.add(events.Refunded(key=asked.key))
     seats.free_after_refund(draft)
 
 

@@ -10,6 +10,7 @@ import msgspec
 from darbar_contracts.tables import Person
 from darbar_rules.deal import Chance
 from darbar_rules.game import Game
+from darbar_table.events import RefundAsked, SettleAsked, StakesAsked
 
 
 class Phase(StrEnum):
@@ -77,7 +78,7 @@ class Table(msgspec.Struct, frozen=True):
     """A table at one version. `rules` is its game, `state` the game's own state; None between games.
 
     `game` and `round` count from 1; `attempt` counts the count-ins of a round. `stake_key` is the stake that was
-    granted for the running unit, `asked_key` what the wallet is asked just now. `milestones` numbers the last one.
+    granted for the running unit, `asked` what the wallet is asked just now. `milestones` numbers the last one.
     `started`: a game is under way; `counted`: two people have held seats at a deal of it (TL-28).
     """
 
@@ -105,7 +106,7 @@ class Table(msgspec.Struct, frozen=True):
     bag: Bag | None = None
     left_out: tuple[int, ...] = ()
     stake_key: str | None = None
-    asked_key: str | None = None
+    asked: StakesAsked | SettleAsked | RefundAsked | None = None
     milestones: int = 0
     start_asked: bool = False
 

@@ -96,16 +96,18 @@ class Writer:
         self._waiting: deque[Append] = deque()
         self._work = asyncio.Event()
         self._in_work = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     def offer(self, append: Append) -> None:
         """Store these rows as soon as a connection is free. A table has one append in flight at most."""
         self._waiting.append(append)
+        self._idle.clear()
         self._work.set()
 
-    @property
-    def idle(self) -> bool:
-        """Whether everything offered has its outcome."""
-        return not self._waiting and not self._in_work
+    async def drained(self) -> None:
+        """Everything offered has its outcome."""
+        await self._idle.wait()
 
     async def run(self) -> None:
         """One lane for each connection."""
@@ -127,6 +129,8 @@ class Writer:
                     await self._store(lane, batch)
                 finally:
                     self._in_work -= 1
+                    if not self._in_work and not self._waiting:
+                        self._idle.set()
         finally:
             await lane.close()
 

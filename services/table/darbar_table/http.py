@@ -1,0 +1,38 @@
+"""Replays and audits over HTTP. Open this for their paths and statuses."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from darbar_kit.errors import Refused
+from darbar_kit.http import answer, bearer
+from darbar_kit.tokens import TokenReader
+from darbar_table.inspection import Inspection
+from darbar_table.socket import table_id_of
+
+VERSION_MAX = 2**31 - 1
+
+
+class Pages:
+    """What is read over HTTP."""
+
+    def __init__(self, inspection: Inspection, tokens: TokenReader) -> None:
+        self._inspection = inspection
+        self._tokens = tokens
+
+    async def replay(self, request: web.Request) -> web.Response:
+        """GET /v1/tables/{table_id}/replay?after=VERSION"""
+        claims = bearer(request, self._tokens)
+        after = _version(request.query.get("after", "0"))
+        return answer(await self._inspection.replay(table_id_of(request), claims, after=after))
+
+    async def audit(self, request: web.Request) -> web.Response:
+        """GET /v1/tables/{table_id}/audit"""
+        claims = bearer(request, self._tokens)
+        return answer(await self._inspection.audit(table_id_of(request), claims))
+
+
+def _version(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > VERSION_MAX:
+        raise Refused("invalid_query", "after must be a version", details={"field": "after"}, status=400)
+    return int(text)

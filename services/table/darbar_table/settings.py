@@ -1,0 +1,30 @@
+"""The settings of the table service; wrong ones stop the start. Variables are DARBAR_TABLE_<FIELD>."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore."""
+
+    database_url: str
+    nats_url: str
+    token_public_key: str
+    process_address: str = "127.0.0.1:8080"
+    unsafe_storage: bool = False
+    generation: int = 1
+    writer_connections: int = 2
+    frames_a_second_max: int = 20
+    count_in_seconds: float = 7.0
+    bot_pause_seconds_min: float = 0.6
+    bot_pause_seconds_max: float = 1.6
+    turn_seconds_min: int = 5
+    turn_seconds_max: int = 30
+    bet_coins_min: int = 25
+    bet_coins_max: int = 1000
+    seeds_open_seconds: float = 1.0
+    offline_grace_seconds: float = 5.0
+    keep_in_game_seconds: float = 600.0
+    keep_before_game_seconds: float = 60.0
+    present_after_load_seconds: float = 30.0

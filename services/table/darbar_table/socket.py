@@ -1,0 +1,367 @@
+"""The players' socket: hello, commands, frames. Open this when a client can't connect, resume or act."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Protocol
+from uuid import UUID
+
+import msgspec
+import structlog
+from aiohttp import WSMsgType, web
+
+from darbar_contracts import frames
+from darbar_contracts.frames import (
+    COMMAND_ID_CHARACTERS_MAX,
+    COMMAND_ID_CHARACTERS_MIN,
+    FRAME_BYTES_MAX,
+    PROTOCOL,
+    DecisionFrames,
+    FreshToken,
+    Hello,
+    Ping,
+    Sit,
+    TableReason,
+)
+from darbar_contracts.tables import Person
+from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.tokens import Claims, TokenReader
+from darbar_table.commands import Act
+from darbar_table.entry import Entry
+from darbar_table.handlers import Handlers
+from darbar_table.house import House
+from darbar_table.projection import snapshot
+from darbar_table.refusals import refused
+from darbar_table.seats import can_be_taken
+from darbar_table.state import Phase
+
+HELLO_SECONDS_MAX = 10.0
+PING_SECONDS = 4.0
+MESSAGE_BYTES_MAX = 64 * 1024
+WRITE_BUFFER_BYTES_MAX = 256 * 1024
+FRAMES_INVALID_MAX = 20
+CLOSE_FRAME = b"\x88\x02\x03\xe8"  # RFC 6455: a close with status 1000
+_ID = re.compile(rf"[A-Za-z0-9_-]{{{COMMAND_ID_CHARACTERS_MIN},{COMMAND_ID_CHARACTERS_MAX}}}")
+_encode = msgspec.json.Encoder().encode
+
+log = structlog.get_logger()
+
+
+class Transport(Protocol):
+    """What is used of the connection below the socket."""
+
+    def write(self, data: bytes) -> None: ...
+    def is_closing(self) -> bool: ...
+    def get_write_buffer_size(self) -> int: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+def text_frame(payload: bytes) -> bytes:
+    """One unmasked, uncompressed text message as it goes over the wire (RFC 6455)."""
+    length = len(payload)
+    if length < 126:
+        return b"\x81%c%b" % (length, payload)
+    if length < 65536:
+        return b"\x81\x7e%b%b" % (length.to_bytes(2, "big"), payload)
+    return b"\x81\x7f%b%b" % (length.to_bytes(8, "big"), payload)
+
+
+class Pace:
+    """At most so many frames a second: a client that sends more is read more slowly, nothing is lost."""
+
+    def __init__(self, frames_a_second_max: int) -> None:
+        self._rate = float(frames_a_second_max)
+        self._left = self._rate
+        self._at = monotonic()
+
+    def wait_seconds(self) -> float:
+        """How long to wait before the next frame is looked at."""
+        now = monotonic()
+        self._left = min(self._rate, self._left + (now - self._at) * self._rate) - 1.0
+        self._at = now
+        return 0.0 if self._left >= 0 else -self._left / self._rate
+
+
+class Reply:
+    """The answer to one command of a socket."""
+
+    __slots__ = ("_command_id", "_socket")
+
+    def __init__(self, socket: PlayerSocket, command_id: str | None) -> None:
+        self._socket = socket
+        self._command_id = command_id
+
+    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
+        self._socket.send(
+            _encode(frames.RefusedFrame(code=code, message=message, id=self._command_id, details=details, retry=retry))
+        )
+
+    def done(self, version: int) -> None:
+        if self._command_id is not None:
+            self._socket.send(_encode(frames.Done(id=self._command_id, version=version)))
+
+
+class PlayerSocket:
+    """One connection. `seat` is kept by the owner; whoever has none sees the public part only."""
+
+    def __init__(
+        self,
+        web_socket: web.WebSocketResponse,
+        transport: Transport,
+        *,
+        house: House,
+        handlers: Handlers,
+        tokens: TokenReader,
+        decisions: DecisionFrames,
+        decoder: msgspec.json.Decoder[Any],
+    ) -> None:
+        self._web_socket = web_socket
+        self._transport = transport
+        self._house = house
+        self._handlers = handlers
+        self._tokens = tokens
+        self._decisions = decisions
+        self._decoder = decoder
+        self._entry: Entry | None = None
+        self._person: Person | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self._invalid = 0
+        self._closed = False
+        self.account_id = ""
+        self.seat: int | None = None
+
+    def send(self, frame: bytes) -> None:
+        """Queue a frame; a socket that is too slow is cut off, and comes back to resume."""
+        if self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
+            log.warning("socket_too_slow", account_id=self.account_id)
+            self._transport.abort()
+            return
+        self._transport.write(text_frame(frame))
+
+    def close(self, code: str, message: str) -> None:
+        """Say why, then end; the reader notices."""
+        if self._closed or self._transport.is_closing():
+            return
+        self._closed = True
+        self.send(_encode(frames.Closing(code=code, message=message)))
+        self._transport.write(CLOSE_FRAME)
+        self._transport.close()
+
+    async def serve(self, table_id: UUID) -> None:
+        """From hello to the end."""
+        pace = Pace(self._house.settings.frames_a_second_max)
+        try:
+            while (text := await self._next()) is not None:
+                wait = pace.wait_seconds()
+                if wait:
+                    await asyncio.sleep(wait)
+                await self._take(table_id, text)
+        finally:
+            self._leave()
+
+    async def _next(self) -> bytes | None:
+        """The next message; None at the end."""
+        limit = HELLO_SECONDS_MAX if self._entry is None else None
+        try:
+            message = await self._web_socket.receive(timeout=limit)
+        except TimeoutError:
+            self.close(TableReason.HELLO_EXPECTED, "No hello came.")
+            return None
+        if message.type is WSMsgType.TEXT:
+            return bytes(message.data)
+        if message.type is WSMsgType.BINARY:
+            self.close(TableReason.FRAME_NOT_TEXT, "Only text messages are read here.")
+        return None
+
+    async def _take(self, table_id: UUID, text: bytes) -> None:
+        try:
+            if len(text) > FRAME_BYTES_MAX:
+                raise refused(TableReason.FRAME_TOO_LARGE, bytes_max=FRAME_BYTES_MAX)
+            frame = self._decode(text)
+            if isinstance(frame, Hello):
+                self._hello(table_id, frame)
+            elif self._entry is None:
+                self.close(TableReason.HELLO_EXPECTED, "The first message must be hello.")
+            elif isinstance(frame, Ping):
+                self.send(_encode(frames.Heartbeat(version=self._entry.table.version)))
+            elif isinstance(frame, FreshToken):
+                self._fresh_token(frame)
+            else:
+                await self._command(self._entry, frame)
+        except Refused as error:
+            self._refused(error)
+
+    def _decode(self, text: bytes) -> Any:
+        try:
+            return self._decoder.decode(text)
+        except msgspec.ValidationError as error:
+            raise refused(TableReason.FRAME_INVALID, problem=str(error)) from error
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise refused(TableReason.FRAME_INVALID, problem="not JSON") from error
+
+    def _refused(self, error: Refused) -> None:
+        """A frame that could not be read, or a hello that is refused: the latter ends the socket."""
+        if self._entry is None:
+            self.close(error.code, error.message)
+            return
+        self._house.metrics.refusals.labels(error.code).inc()
+        Reply(self, None).refuse(error.code, error.message, details=error.details, retry=False)
+        self._invalid += 1
+        if self._invalid > FRAMES_INVALID_MAX:
+            self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
+
+    def _hello(self, table_id: UUID, hello: Hello) -> None:
+        """Welcome, then what the client misses, or a snapshot."""
+        if hello.protocol != PROTOCOL:
+            raise refused(TableReason.PROTOCOL_UNKNOWN, spoken=[PROTOCOL])
+        claims = self._tokens.read(hello.token)
+        if self.account_id and claims.account_id != self.account_id:
+            raise refused(TableReason.TOKEN_INVALID)
+        if not self._house.tenure.may_answer:
+            raise refused(TableReason.UNAVAILABLE)
+        entry = self._house.find(table_id)
+        if entry.frozen:
+            raise refused(TableReason.TABLE_FROZEN)
+        self._may_look(entry, claims)
+        self._bear(claims)
+        first = self._entry is None
+        self.seat = entry.table.seat_of(self.account_id)
+        self._send_all(entry, hello.version)
+        if first:
+            self._entry = entry
+            self._house.metrics.sockets.inc()
+            self._house.presence.attach(entry, self)
+
+    def _may_look(self, entry: Entry, claims: Claims) -> None:
+        """A private table is seen by those who sit there, and by those who could sit down."""
+        table = entry.table
+        seated = table.seat_of(claims.account_id) is not None
+        if seated or table.visibility == "public":
+            return
+        if table.phase is Phase.PLAYING or not any(can_be_taken(table, seat) for seat in table.seats):
+            raise refused(TableReason.TABLE_PRIVATE)
+
+    def _send_all(self, entry: Entry, version: int) -> None:
+        table = entry.table
+        self.send(
+            _encode(frames.Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=self.seat, version=table.version))
+        )
+        missed = entry.frames_after(version) if version > 0 else None
+        if missed is None:
+            self.send(snapshot(table, self.seat, self._house.owner.remaining_ms(entry)))
+            return
+        for frame in missed:
+            self.send(frame.for_seat(self.seat))
+
+    def _bear(self, claims: Claims) -> None:
+        """Who this is, until the token ends."""
+        self.account_id = claims.account_id
+        self._person = Person(claims.account_id, claims.name, claims.avatar)
+        if self._expiry is not None:
+            self._expiry.cancel()
+        seconds = (claims.expires_at - datetime.now(UTC)).total_seconds()
+        loop = asyncio.get_running_loop()
+        self._expiry = loop.call_later(seconds, self.close, TableReason.TOKEN_EXPIRED, "The token has expired.")
+
+    def _fresh_token(self, frame: FreshToken) -> None:
+        claims = self._tokens.read(frame.token)
+        if claims.account_id != self.account_id:
+            raise refused(TableReason.TOKEN_INVALID)
+        self._bear(claims)
+
+    async def _command(self, entry: Entry, frame: Any) -> None:
+        assert self._person is not None
+        if not _ID.fullmatch(frame.id):
+            raise refused(TableReason.COMMAND_ID_INVALID)
+        reply = Reply(self, frame.id)
+        digest = zlib.crc32(_encode(frame))
+        if isinstance(frame, Sit):
+            await self._sit(entry, frame, digest=digest, reply=reply)
+            return
+        act = Act(person=self._person, frame=frame, digest=digest, decision=self._decisions.decision_of(frame))
+        self._house.owner.submit(entry, act, reply)
+
+    async def _sit(self, entry: Entry, frame: Sit, *, digest: int, reply: Reply) -> None:
+        """Sitting down asks the wallet and the claims first; only this socket waits."""
+        assert self._person is not None
+        try:
+            balance = await self._handlers.may_sit(entry.table_id, self._person.account_id)
+        except Refused as error:
+            reply.refuse(error.code, error.message, details=error.details, retry=False)
+            return
+        except Unavailable as error:
+            reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
+            return
+        act = Act(person=self._person, frame=frame, digest=digest, balance_coins=balance)
+        self._house.owner.submit(entry, act, self._handlers.sitting(entry, self._person.account_id, reply))
+
+    def _leave(self) -> None:
+        if self._expiry is not None:
+            self._expiry.cancel()
+        if self._entry is not None:
+            self._house.metrics.sockets.dec()
+            self._house.presence.detach(self._entry, self)
+
+
+class Door:
+    """Opens sockets: the same parts for every connection of a process."""
+
+    def __init__(self, *, house: Callable[[], House], handlers: Handlers, tokens: TokenReader) -> None:
+        self._house = house
+        self._handlers = handlers
+        self._tokens = tokens
+        self._decisions = DecisionFrames()
+        self._decoder = msgspec.json.Decoder(frames.client_frame_type(self._decisions))
+
+    async def open(self, request: web.Request) -> web.WebSocketResponse:
+        """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""
+        table_id = table_id_of(request)
+        web_socket = web.WebSocketResponse(
+            compress=False, max_msg_size=MESSAGE_BYTES_MAX, heartbeat=PING_SECONDS, decode_text=False
+        )
+        await web_socket.prepare(request)
+        transport = request.transport
+        if transport is not None:
+            player = PlayerSocket(
+                web_socket,
+                transport,
+                house=self._house(),
+                handlers=self._handlers,
+                tokens=self._tokens,
+                decisions=self._decisions,
+                decoder=self._decoder,
+            )
+            await player.serve(table_id)
+        return web_socket
+
+    async def beat(self) -> None:
+        """Every socket hears its table's version often enough to notice a lost last frame."""
+        while True:
+            await asyncio.sleep(frames.HEARTBEAT_SECONDS)
+            for entry in self._house().owner.entries.values():
+                if entry.sockets:
+                    beat = _encode(frames.Heartbeat(version=entry.table.version))
+                    for socket in entry.sockets:
+                        socket.send(beat)
+
+
+def table_id_of(request: web.Request) -> UUID:
+    """The table in the path; what is no id is no table."""
+    try:
+        return UUID(request.match_info["table_id"])
+    except ValueError as error:
+        raise refused_404() from error
+
+
+def refused_404() -> Refused:
+    """A table that nobody knows, over HTTP."""
+    gone = refused(TableReason.TABLE_UNKNOWN)
+    return Refused(gone.code, gone.message, status=404)
