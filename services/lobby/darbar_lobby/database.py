@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import asyncpg
 
 from darbar_kit.errors import Unavailable
 from darbar_lobby.wire import LobbyReason
 
-if TYPE_CHECKING:
-    Pool = asyncpg.Pool[asyncpg.Record]
-    Connection = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+Connection: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 ACQUIRE_SECONDS_MAX = 5.0
 # The server went away, is full, or took too long: the same request may work in a moment.

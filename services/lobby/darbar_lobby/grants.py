@@ -1,5 +1,4 @@
-"""Coins from the house: for new accounts, until the wallet has confirmed them, and the daily top-up. Open this when
-somebody has no coins."""
+"""Coins from the house, asked for until the wallet confirms them. Open this when a new account has none."""
 
 from __future__ import annotations
 

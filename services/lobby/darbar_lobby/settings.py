@@ -23,5 +23,3 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     trusted_proxies: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     database_connections_max: int = 8
-    http_host: str = "127.0.0.1"
-    http_port: int = 8081
