@@ -17,6 +17,7 @@ LedgerName = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r
 # A page of a player's own ledger.
 WALLET_ENTRIES_PAGE = 50
 WALLET_ENTRIES_PAGE_MAX = 200
+BALANCES_ACCOUNTS_MAX = 200
 
 
 class WalletReason(StrEnum):
@@ -122,7 +123,7 @@ class WalletAnswer(msgspec.Struct, frozen=True):
 class BalancesRequest(msgspec.Struct, frozen=True):
     """Ask for available coins."""
 
-    account_ids: tuple[LedgerName, ...]
+    account_ids: Annotated[tuple[LedgerName, ...], msgspec.Meta(max_length=BALANCES_ACCOUNTS_MAX)]
 
 
 class BalancesAnswer(msgspec.Struct, frozen=True):
@@ -167,8 +168,8 @@ class WalletAudit(msgspec.Struct, frozen=True):
     """Whether the coins add up, in totals only.
 
     Good is: `sum_coins` 0, `balances_match` (every balance is the sum of its entries), nobody below zero, no transfer
-    unbalanced, `pots_match` (pots and reserves hold what the open stakes put there), `holds_match` (what players are
-    told to have at tables is what lies there for them).
+    unbalanced, `pots_match` (pots and reserves hold what the open stakes put there), `stakes_match` (what players are
+    told to have at tables is what they put there).
     """
 
     entries: int
@@ -180,4 +181,4 @@ class WalletAudit(msgspec.Struct, frozen=True):
     pots_coins: int
     reserves_coins: int
     pots_match: bool
-    holds_match: bool
+    stakes_match: bool

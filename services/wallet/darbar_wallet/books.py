@@ -61,11 +61,10 @@ def reserve(table_id: str) -> str:
 
 
 class Funds(msgspec.Struct, frozen=True):
-    """What an account has; the last two are only for players, and lie at tables."""
+    """What an account has, and its bets in pots; as much as those is reserved besides, for paying again."""
 
     balance_coins: int = 0
-    reserved_coins: int = 0
-    in_pots_coins: int = 0
+    staked_coins: int = 0
 
 
 class Posting(msgspec.Struct, frozen=True):
@@ -74,14 +73,6 @@ class Posting(msgspec.Struct, frozen=True):
     account: str
     coins: int
     reason: EntryReason
-
-
-class Hold(msgspec.Struct, frozen=True):
-    """How much more (or less) a player has lying at tables after a transfer."""
-
-    account: str
-    reserved_coins: int
-    in_pots_coins: int
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -103,7 +94,6 @@ class Decision(msgspec.Struct, frozen=True):
     request_hash: bytes = b""
     is_new: bool = True
     postings: tuple[Posting, ...] = ()
-    holds: tuple[Hold, ...] = ()
     closes: str | None = None
 
 
@@ -139,7 +129,7 @@ class Books:
     def total(self, account: str) -> int:
         """All that a player has: the balance and what lies at tables."""
         funds = self.funds.get(account, _NOTHING)
-        return funds.balance_coins + funds.reserved_coins + funds.in_pots_coins
+        return funds.balance_coins + 2 * funds.staked_coins
 
     def stake(self, stake_key: str) -> StakeRequest | None:
         """The stake of this key, if it was granted."""
@@ -153,22 +143,25 @@ class Books:
         stake = request if isinstance(request, StakeRequest) else None
         self.known[request.key] = Known(decision.request_hash, decision.answer, stake)
         for posting in decision.postings:
-            self._add(posting.account, posting.coins, reserved_coins=0, in_pots_coins=0)
-        for hold in decision.holds:
-            self._add(hold.account, 0, reserved_coins=hold.reserved_coins, in_pots_coins=hold.in_pots_coins)
+            self._add(posting.account, posting.coins)
+        if stake is not None and decision.answer.done:
+            self._add_stakes(stake, sign=1)
         if decision.closes is not None:
             self.closed[decision.closes] = kind_of(request)
+            closed = self.stake(decision.closes)
+            if closed is not None:
+                self._add_stakes(closed, sign=-1)
         if isinstance(request, GrantRequest) and decision.answer.done:
             granted = self.welcomed if request.kind == "new_account" else self.topped_up
             granted.add(request.account_id)
 
-    def _add(self, account: str, coins: int, *, reserved_coins: int, in_pots_coins: int) -> None:
+    def _add_stakes(self, stake: StakeRequest, *, sign: int) -> None:
+        for seat in stake.seats:
+            self._add(player(seat.account_id), 0, staked_coins=sign * stake.bet_coins)
+
+    def _add(self, account: str, coins: int, *, staked_coins: int = 0) -> None:
         funds = self.funds.get(account, _NOTHING)
-        self.funds[account] = Funds(
-            funds.balance_coins + coins,
-            funds.reserved_coins + reserved_coins,
-            funds.in_pots_coins + in_pots_coins,
-        )
+        self.funds[account] = Funds(funds.balance_coins + coins, funds.staked_coins + staked_coins)
 
 
 def kind_of(request: TransferRequest) -> TransferKind:

@@ -21,7 +21,6 @@ from darbar_wallet.books import (
     Books,
     Decision,
     EntryReason,
-    Hold,
     Posting,
     TransferKind,
     TransferRequest,
@@ -83,7 +82,7 @@ def _stake(request: StakeRequest, books: Books) -> Decision:
     for seat in request.seats:
         lines.move(bet, player(seat.account_id), pot(request.table_id), EntryReason.BET)
         lines.move(bet, player(seat.account_id), reserve(request.table_id), EntryReason.RESERVE)
-    return lines.decision(books, people, holds=_holds(request, sign=1))
+    return lines.decision(books, people)
 
 
 def _seats_are_possible(request: StakeRequest, people: Sequence[str]) -> bool:
@@ -136,7 +135,7 @@ def _shared_out(request: SettleRequest, stake: StakeRequest, books: Books) -> De
     lines.move(request.forfeit_coins, here, FORFEIT, EntryReason.FORFEIT)
     lines.move(request.rounding_coins, here, ROUNDING, EntryReason.ROUNDING)
     people = {seat.account_id: None for seat in stake.seats} | {share.account_id: None for share in request.shares}
-    return lines.decision(books, people, holds=_holds(stake, sign=-1), closes=request.stake_key)
+    return lines.decision(books, people, closes=request.stake_key)
 
 
 def _refund(request: RefundRequest, books: Books) -> Decision:
@@ -161,7 +160,7 @@ def _refund(request: RefundRequest, books: Books) -> Decision:
         lines.move(stake.bet_coins, pot(stake.table_id), player(seat.account_id), EntryReason.BET_BACK)
         lines.move(stake.bet_coins, reserve(stake.table_id), player(seat.account_id), EntryReason.RESERVE_BACK)
     people = [seat.account_id for seat in stake.seats]
-    return lines.decision(books, people, holds=_holds(stake, sign=-1), closes=request.stake_key)
+    return lines.decision(books, people, closes=request.stake_key)
 
 
 def _grant(request: GrantRequest, books: Books, terms: GrantTerms) -> Decision:
@@ -184,11 +183,6 @@ def _grant(request: GrantRequest, books: Books, terms: GrantTerms) -> Decision:
 
 def _is_of(stake: StakeRequest, request: SettleRequest | RefundRequest) -> bool:
     return stake.table_id == request.table_id and stake.unit == request.unit
-
-
-def _holds(stake: StakeRequest, *, sign: int) -> tuple[Hold, ...]:
-    bet = sign * stake.bet_coins
-    return tuple(Hold(player(seat.account_id), bet, bet) for seat in stake.seats if seat.account_id is not None)
 
 
 def _no(reason: WalletReason) -> WalletAnswer:
@@ -214,7 +208,6 @@ class _Lines:
         books: Books,
         people: Iterable[str | None],
         *,
-        holds: tuple[Hold, ...] = (),
         closes: str | None = None,
     ) -> Decision:
         """All of it, with the people's balances afterwards."""
@@ -224,4 +217,4 @@ class _Lines:
             if posting.account in after:
                 after[posting.account] += posting.coins
         balances = {account.removeprefix("player:"): coins for account, coins in after.items()}
-        return Decision(WalletAnswer(True, balances=balances), postings=postings, holds=holds, closes=closes)
+        return Decision(WalletAnswer(True, balances=balances), postings=postings, closes=closes)

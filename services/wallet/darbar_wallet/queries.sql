@@ -22,7 +22,7 @@ SELECT account_id, kind
 
 -- lock_accounts --
 -- Always in the same order, so that two batches could never wait for each other.
-SELECT account, balance_coins, reserved_coins, in_pots_coins
+SELECT account, balance_coins, staked_coins
   FROM account
  WHERE account = ANY($1::text[])
  ORDER BY account
@@ -34,28 +34,23 @@ SELECT account, balance_coins, reserved_coins, in_pots_coins
 WITH alive AS MATERIALIZED (
     SELECT 1 FROM wallet_writer WHERE writer_id = $1 FOR KEY SHARE
 ), opened AS (
-    INSERT INTO account (account, reserved_coins, in_pots_coins)
-    SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
+    INSERT INTO account (account)
+    SELECT unnest($2::text[])
      WHERE EXISTS (SELECT 1 FROM alive)
-), held AS (
-    UPDATE account
-       SET reserved_coins = account.reserved_coins + hold.reserved_coins,
-           in_pots_coins = account.in_pots_coins + hold.in_pots_coins
-      FROM unnest($5::text[], $6::bigint[], $7::bigint[]) AS hold (account, reserved_coins, in_pots_coins)
-     WHERE account.account = hold.account
-       AND EXISTS (SELECT 1 FROM alive)
 ), transferred AS (
     INSERT INTO transfer (key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
                           amount_coins, entry_count, generation)
-    SELECT asked.*, $20::int
-      FROM unnest($8::text[], $9::text[], $10::boolean[], $11::bytea[], $12::json[], $13::json[], $14::text[],
-                  $15::text[], $16::text[], $17::text[], $18::bigint[], $19::smallint[]) AS asked
+    SELECT asked.*, $15::int
+      FROM unnest($3::text[], $4::text[], $5::boolean[], $6::bytea[], $7::json[], $8::json[], $9::text[], $10::text[],
+                  $11::text[], $12::text[], $13::bigint[], $14::smallint[]) AS asked
      WHERE EXISTS (SELECT 1 FROM alive)
+    RETURNING number, key, unit
 ), entered AS (
-    INSERT INTO entry (transfer_key, line, account, coins, reason, unit)
-    SELECT *
-      FROM unnest($21::text[], $22::smallint[], $23::text[], $24::bigint[], $25::text[], $26::text[])
-     WHERE EXISTS (SELECT 1 FROM alive)
+    INSERT INTO entry (transfer_number, line, account, coins, reason, unit)
+    SELECT transferred.number, posting.line, posting.account, posting.coins, posting.reason, transferred.unit
+      FROM unnest($16::text[], $17::smallint[], $18::text[], $19::bigint[], $20::text[])
+           AS posting (key, line, account, coins, reason)
+      JOIN transferred USING (key)
 )
 SELECT count(*) FROM alive;
 
@@ -84,15 +79,16 @@ DELETE FROM wallet_writer WHERE writer_id = $1;
 SELECT writer_id FROM wallet_writer WHERE expires_at > clock_timestamp();
 
 -- funds --
-SELECT balance_coins, reserved_coins, in_pots_coins FROM account WHERE account = $1;
+SELECT balance_coins, staked_coins FROM account WHERE account = $1;
 
 -- entries --
--- A page of an account's lines, newest first.
-SELECT entry.number, entry.coins, entry.reason, entry.unit, transfer.table_id, transfer.at
+-- A page of an account's lines, newest first. A line's number is its transfer's with three digits for the line.
+SELECT entry.transfer_number * 1000 + entry.line AS number,
+       entry.coins, entry.reason, entry.unit, transfer.table_id, transfer.at
   FROM entry
-  JOIN transfer ON transfer.key = entry.transfer_key
- WHERE entry.account = $1 AND entry.number < $2
- ORDER BY entry.number DESC
+  JOIN transfer ON transfer.number = entry.transfer_number
+ WHERE entry.account = $1 AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
+ ORDER BY entry.transfer_number DESC, entry.line DESC
  LIMIT $3;
 
 -- audit --
@@ -100,37 +96,34 @@ SELECT entry.number, entry.coins, entry.reason, entry.unit, transfer.table_id, t
 WITH posted AS (
     SELECT account, sum(coins) AS coins FROM entry GROUP BY account
 ), open_stake AS (
-    SELECT stake.key
+    SELECT stake.number
       FROM transfer AS stake
      WHERE stake.kind = 'stake' AND stake.done
        AND NOT EXISTS (SELECT 1 FROM transfer AS closer WHERE closer.closes = stake.key)
 ), lying AS (
     SELECT entry.account, entry.reason, sum(entry.coins) AS coins
       FROM entry
-      JOIN open_stake ON open_stake.key = entry.transfer_key
+      JOIN open_stake ON open_stake.number = entry.transfer_number
      GROUP BY entry.account, entry.reason
 )
 SELECT (SELECT count(*) FROM entry) AS entries,
        (SELECT coalesce(sum(coins), 0)::bigint FROM entry) AS sum_coins,
        NOT EXISTS (
-           SELECT 1 FROM account LEFT JOIN posted USING (account)
+           SELECT 1 FROM account LEFT JOIN posted ON posted.account = account.account
             WHERE account.balance_coins <> coalesce(posted.coins, 0)
        ) AS balances_match,
        (SELECT count(*) FROM account WHERE kind = 'player' AND balance_coins < 0) AS players_below_zero,
        (SELECT count(*) FROM (
-           SELECT 1 FROM entry GROUP BY transfer_key HAVING sum(coins) <> 0
+           SELECT 1 FROM entry GROUP BY transfer_number HAVING sum(coins) <> 0
        ) AS unbalanced) AS transfers_unbalanced,
        (SELECT count(*) FROM open_stake) AS stakes_open,
        (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE kind = 'pot') AS pots_coins,
        (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE kind = 'reserve') AS reserves_coins,
        NOT EXISTS (
-           SELECT 1 FROM account LEFT JOIN lying USING (account)
+           SELECT 1 FROM account LEFT JOIN lying ON lying.account = account.account
             WHERE account.kind IN ('pot', 'reserve') AND account.balance_coins <> coalesce(lying.coins, 0)
        ) AS pots_match,
        NOT EXISTS (
-           SELECT 1 FROM account
-             LEFT JOIN lying AS bet ON bet.account = account.account AND bet.reason = 'bet'
-             LEFT JOIN lying AS held ON held.account = account.account AND held.reason = 'reserve'
-            WHERE account.kind = 'player'
-              AND (account.in_pots_coins <> -coalesce(bet.coins, 0) OR account.reserved_coins <> -coalesce(held.coins, 0))
-       ) AS holds_match;
+           SELECT 1 FROM account LEFT JOIN lying ON lying.account = account.account AND lying.reason = 'bet'
+            WHERE account.kind IN ('player', 'bots') AND account.staked_coins <> -coalesce(lying.coins, 0)
+       ) AS stakes_match;

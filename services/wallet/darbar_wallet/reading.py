@@ -44,8 +44,9 @@ class Reader:
         return WalletView(
             account_id=account_id,
             balance_coins=funds["balance_coins"] if funds else 0,
-            reserved_coins=funds["reserved_coins"] if funds else 0,
-            in_pots_coins=funds["in_pots_coins"] if funds else 0,
+            # A seat puts the bet into the pot and as much again into the reserve.
+            reserved_coins=funds["staked_coins"] if funds else 0,
+            in_pots_coins=funds["staked_coins"] if funds else 0,
             entries=entries,
             next_before=entries[-1].number if len(rows) > limit else None,
         )

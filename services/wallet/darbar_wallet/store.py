@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from itertools import chain
 from typing import TypeAlias
 from uuid import UUID
 
@@ -26,7 +25,6 @@ from darbar_wallet.books import (
     Books,
     Decision,
     Funds,
-    Hold,
     Known,
     TransferKind,
     TransferRequest,
@@ -139,19 +137,17 @@ class LedgerBatch:
         """Stores what is new. `opened`: accounts that have no row yet. Raises Fenced."""
         transfers = [_transfer_row(request, decision) for request, decision in decided]
         entries = [
-            (request.key, line, posting.account, posting.coins, posting.reason, _unit(request))
+            (request.key, line, posting.account, posting.coins, posting.reason)
             for request, decision in decided
             for line, posting in enumerate(decision.postings, 1)
         ]
-        holds = _summed(chain.from_iterable(decision.holds for _, decision in decided))
         alive = await self._connection.fetchval(
             self._queries["append"],
             self._writer_id,
-            *_columns([(account, *holds.pop(account, (0, 0))) for account in sorted(opened)], 3),
-            *_columns([(account, *coins) for account, coins in holds.items()], 3),
+            sorted(opened),
             *_columns(transfers, 12),
             self._generation,
-            *_columns(entries, 6),
+            *_columns(entries, 5),
         )
         if not alive:
             raise Fenced
@@ -229,14 +225,6 @@ def _transfer_row(request: TransferRequest, decision: Decision) -> tuple[object,
 
 def _unit(request: TransferRequest) -> str | None:
     return None if isinstance(request, GrantRequest) else request.unit
-
-
-def _summed(holds: Iterable[Hold]) -> dict[str, tuple[int, int]]:
-    summed: dict[str, tuple[int, int]] = {}
-    for hold in holds:
-        reserved_coins, in_pots_coins = summed.get(hold.account, (0, 0))
-        summed[hold.account] = (reserved_coins + hold.reserved_coins, in_pots_coins + hold.in_pots_coins)
-    return {account: coins for account, coins in summed.items() if coins != (0, 0)}
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[tuple[object, ...]]:

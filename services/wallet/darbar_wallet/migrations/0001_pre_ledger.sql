@@ -2,28 +2,29 @@
 -- Accounts are named `player:<account>`, `pot:<table>`, `reserve:<table>`, `house:<which>`.
 -- The house's bank issues all coins and its bots' account pays for bots: these two may be below zero, nobody else.
 
+-- A domain is checked when a name comes in, not at each change of a balance.
+CREATE DOMAIN account_name AS text COLLATE "C" CHECK (
+    VALUE IN ('house:bank', 'house:bots', 'house:forfeit', 'house:rounding')
+    OR VALUE ~ '^(player|pot|reserve):[A-Za-z0-9:._-]{1,128}$'
+);
+
 CREATE TABLE account (
-    account text COLLATE "C" PRIMARY KEY,
+    account account_name PRIMARY KEY,
     kind text NOT NULL GENERATED ALWAYS AS (
         CASE split_part(account, ':', 1) WHEN 'house' THEN split_part(account, ':', 2) ELSE split_part(account, ':', 1) END
     ) STORED,
     balance_coins bigint NOT NULL DEFAULT 0,
-    -- What a player has lying at tables; kept here, so that nobody has to search old stakes for it.
-    reserved_coins bigint NOT NULL DEFAULT 0,
-    in_pots_coins bigint NOT NULL DEFAULT 0,
+    -- The account's bets in pots that are not shared out yet. As much again is reserved for it.
+    staked_coins bigint NOT NULL DEFAULT 0,
     opened_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT account_name CHECK (
-        account IN ('house:bank', 'house:bots', 'house:forfeit', 'house:rounding')
-        OR account ~ '^(player|pot|reserve):[A-Za-z0-9:._-]{1,128}$'
-    ),
-    CONSTRAINT balance_not_below_zero CHECK (balance_coins >= 0 OR account IN ('house:bank', 'house:bots')),
-    CONSTRAINT holds_not_below_zero CHECK (reserved_coins >= 0 AND in_pots_coins >= 0),
-    CONSTRAINT holds_are_of_players CHECK (kind = 'player' OR (reserved_coins = 0 AND in_pots_coins = 0))
+    CONSTRAINT balance_not_below_zero CHECK (balance_coins >= 0 OR kind IN ('bank', 'bots')),
+    CONSTRAINT staked_not_below_zero CHECK (staked_coins >= 0)
 ) WITH (fillfactor = 70);
 
 -- One row for every request that was ever answered, refusals too. `key` is permanent.
 CREATE TABLE transfer (
-    key text COLLATE "C" PRIMARY KEY CHECK (length(key) BETWEEN 1 AND 128),
+    number bigint NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key text COLLATE "C" NOT NULL UNIQUE CHECK (length(key) BETWEEN 1 AND 128),
     kind text NOT NULL CHECK (kind IN ('stake', 'settle', 'refund', 'new_account', 'top_up')),
     done boolean NOT NULL,
     request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
@@ -54,10 +55,8 @@ CREATE UNIQUE INDEX transfer_new_account_once ON transfer (account_id) WHERE don
 CREATE UNIQUE INDEX transfer_top_up_once_a_day ON transfer (account_id, day) WHERE done AND kind = 'top_up';
 
 CREATE TABLE entry (
-    transfer_key text COLLATE "C" NOT NULL,
-    line smallint NOT NULL CHECK (line >= 1),
-    -- Grows, with gaps: the order in which an account's lines are read.
-    number bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    transfer_number bigint NOT NULL,
+    line smallint NOT NULL CHECK (line BETWEEN 1 AND 999),
     account text COLLATE "C" NOT NULL,
     coins bigint NOT NULL CONSTRAINT entry_moves_coins CHECK (coins <> 0),
     reason text NOT NULL CHECK (
@@ -65,13 +64,13 @@ CREATE TABLE entry (
                    'new_account', 'top_up')
     ),
     unit text,
-    PRIMARY KEY (transfer_key, line)
+    PRIMARY KEY (transfer_number, line)
 );
-CREATE INDEX entry_of_account ON entry (account, number);
+CREATE INDEX entry_of_account ON entry (account, transfer_number, line);
 
 -- Once a statement, over all its rows. Foreign keys would be two look-ups a row; these checks say the same and more:
 -- an entry belongs to a transfer, a transfer's lines are all there, are those it speaks of, and sum to zero.
--- The balance is moved here and nowhere else: no role can write a balance that its entries do not explain.
+-- Balances and stakes are moved here and nowhere else: no role can write a balance that its entries do not explain.
 -- Batches are small and tables large: index look-ups are right, whatever the planner's statistics were at first.
 CREATE FUNCTION post_entries() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
@@ -81,22 +80,22 @@ SET enable_mergejoin = off
 SET enable_seqscan = off
 AS $$
 DECLARE
-    wrong text;
+    wrong bigint;
     moved_count bigint;
     posted_count bigint;
 BEGIN
-    SELECT lines.transfer_key INTO wrong
+    SELECT lines.transfer_number INTO wrong
       FROM (
-            SELECT added.transfer_key,
+            SELECT added.transfer_number,
                    sum(added.coins) AS total_coins,
                    sum(added.coins) FILTER (WHERE added.coins > 0) AS amount_coins,
                    count(*) AS line_count,
                    max(added.line) AS line_last
               FROM added
-             GROUP BY added.transfer_key
+             GROUP BY added.transfer_number
            ) AS lines
-      LEFT JOIN public.transfer ON transfer.key = lines.transfer_key
-     WHERE transfer.key IS NULL
+      LEFT JOIN public.transfer ON transfer.number = lines.transfer_number
+     WHERE transfer.number IS NULL
         OR lines.total_coins <> 0
         OR lines.amount_coins IS DISTINCT FROM transfer.amount_coins
         OR lines.line_count <> transfer.entry_count
@@ -106,11 +105,26 @@ BEGIN
         RAISE EXCEPTION 'the entries of transfer % are not those of a transfer, or do not sum to zero', wrong
             USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'entries_sum_to_zero';
     END IF;
-    WITH moved AS (
-        SELECT added.account, sum(added.coins)::bigint AS coins FROM added GROUP BY added.account
+    WITH change AS (
+        SELECT added.account, added.coins, CASE WHEN added.reason = 'bet' AND added.coins < 0 THEN -added.coins ELSE 0 END
+            AS staked_coins
+          FROM added
+         UNION ALL
+        -- A transfer that closes a stake takes back what the stake's bets had added.
+        SELECT bet.account, 0, bet.coins
+          FROM added
+          JOIN public.transfer AS closer ON closer.number = added.transfer_number
+          JOIN public.transfer AS stake ON stake.key = closer.closes
+          JOIN public.entry AS bet ON bet.transfer_number = stake.number
+         WHERE added.line = 1 AND bet.reason = 'bet' AND bet.coins < 0
+    ), moved AS (
+        SELECT change.account, sum(change.coins)::bigint AS coins, sum(change.staked_coins)::bigint AS staked_coins
+          FROM change
+         GROUP BY change.account
     ), posted AS (
         UPDATE public.account
-           SET balance_coins = account.balance_coins + moved.coins
+           SET balance_coins = account.balance_coins + moved.coins,
+               staked_coins = account.staked_coins + moved.staked_coins
           FROM moved
          WHERE account.account = moved.account
         RETURNING 1
@@ -140,7 +154,7 @@ BEGIN
     SELECT added.key INTO wrong
       FROM added
      WHERE added.entry_count > 0
-       AND NOT EXISTS (SELECT 1 FROM public.entry WHERE entry.transfer_key = added.key AND entry.line = 1)
+       AND NOT EXISTS (SELECT 1 FROM public.entry WHERE entry.transfer_number = added.number AND entry.line = 1)
      LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'transfer % came without its entries', wrong
@@ -162,9 +176,10 @@ CREATE TABLE wallet_writer (
 INSERT INTO account (account) VALUES ('house:bank'), ('house:bots'), ('house:forfeit'), ('house:rounding');
 
 -- The service may add to the ledger and read it; it changes nothing that is written, and balances only by entries.
+-- It may update the day on which an account was opened for one reason: locking a row needs the right to update it.
 GRANT SELECT ON account, transfer, entry, wallet_writer TO :service_role;
-GRANT INSERT (account, reserved_coins, in_pots_coins), UPDATE (reserved_coins, in_pots_coins) ON account TO :service_role;
+GRANT INSERT (account), UPDATE (opened_at) ON account TO :service_role;
 GRANT INSERT (key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id, amount_coins,
               entry_count, generation) ON transfer TO :service_role;
-GRANT INSERT (transfer_key, line, account, coins, reason, unit) ON entry TO :service_role;
+GRANT INSERT ON entry TO :service_role;
 GRANT INSERT, DELETE, UPDATE (expires_at) ON wallet_writer TO :service_role;
