@@ -25,7 +25,7 @@ def configure(service: str, *, human: bool | None = None, level: str = "info", s
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if readable else "iso", utc=not readable),
-        _with_service(service) if not readable else _unchanged,
+        _with_service(service),
         _without_secrets,
     ]
     structlog.configure(
@@ -63,14 +63,11 @@ def _json(event: object, **_: object) -> str:
 
 def _with_service(service: str) -> Processor:
     def add(_logger: object, _method: str, event: EventDict) -> EventDict:
-        event.setdefault("service", service)
+        if service:
+            event.setdefault("service", service)
         return event
 
     return add
-
-
-def _unchanged(_logger: object, _method: str, event: EventDict) -> EventDict:
-    return event
 
 
 def _without_secrets(_logger: object, _method: str, event: EventDict) -> EventDict:

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -27,7 +28,7 @@ async def _serve(app: web.Application, *, host: str, port: int) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    runner = await listen(app, host=host, port=port)
+    runner = await listen(app, reserve(host, port))
     try:
         _log.info("service_started", host=host, port=port)
         await stop.wait()
@@ -36,13 +37,20 @@ async def _serve(app: web.Application, *, host: str, port: int) -> None:
         _log.info("service_stopped")
 
 
-async def listen(app: web.Application, *, host: str, port: int) -> web.AppRunner:
-    """Starts the app and its port; the caller cleans the runner up. Nothing stays half-started when this raises."""
+def reserve(host: str, port: int) -> socket.socket:
+    """Takes a port before anything is started; who connects meanwhile waits. Raises OSError when it is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+async def listen(app: web.Application, reserved: socket.socket) -> web.AppRunner:
+    """Starts the app on its port; the caller cleans the runner up. Nothing stays half-started when this raises."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, handle_signals=False)
     try:
         await runner.setup()
-        await web.TCPSite(runner, host, port, backlog=BACKLOG, reuse_address=True).start()
+        await web.SockSite(runner, reserved, backlog=BACKLOG).start()
     except BaseException:
         await runner.cleanup()
+        reserved.close()
         raise
     return runner

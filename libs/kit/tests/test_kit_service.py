@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from darbar_kit.service import listen
+from darbar_kit.service import listen, reserve
 from darbar_kit.testing import eventually
 
 PROGRAM = """
@@ -43,23 +43,43 @@ async def test_a_signal_ends_a_service_cleanly(tmp_path: Path, number: int) -> N
     assert (tmp_path / "closed").exists()
 
 
-async def test_a_port_that_is_taken_leaves_nothing_started() -> None:
+async def test_an_app_that_cannot_start_leaves_nothing_behind() -> None:
     steps: list[str] = []
 
-    async def resource(_app: web.Application) -> AsyncIterator[None]:
+    async def good(_app: web.Application) -> AsyncIterator[None]:
         steps.append("opened")
         yield
         steps.append("closed")
 
-    first = await listen(web.Application(), host="127.0.0.1", port=0)
-    port = first.addresses[0][1]
-    second = web.Application()
-    second.cleanup_ctx.append(resource)
+    async def bad(_app: web.Application) -> AsyncIterator[None]:
+        if steps:
+            raise ConnectionError("no database")
+        yield
 
-    with pytest.raises(OSError, match="in use"):
-        await listen(second, host="127.0.0.1", port=port)
+    app = web.Application()
+    app.cleanup_ctx.extend([good, bad])
+    reserved = reserve("127.0.0.1", 0)
+
+    with pytest.raises(ConnectionError):
+        await listen(app, reserved)
 
     assert steps == ["opened", "closed"]
-    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/") as answered:
-        assert answered.status == 404
-    await first.cleanup()
+    assert reserved.fileno() == -1
+
+
+def test_a_port_that_is_taken_is_refused_at_once() -> None:
+    with reserve("127.0.0.1", 0) as first, pytest.raises(OSError, match="in use"):
+        reserve("127.0.0.1", first.getsockname()[1])
+
+
+async def test_who_comes_before_the_start_is_answered_after_it() -> None:
+    reserved = reserve("127.0.0.1", 0)
+    port = reserved.getsockname()[1]
+    async with aiohttp.ClientSession() as session:
+        early = asyncio.create_task(session.get(f"http://127.0.0.1:{port}/"))
+        await asyncio.sleep(0)
+
+        runner = await listen(web.Application(), reserved)
+
+        assert (await asyncio.wait_for(early, timeout=10)).status == 404
+    await runner.cleanup()
