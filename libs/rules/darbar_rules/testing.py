@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from darbar_rules.deal import FLAGS_IN_BAG, Chance, bag_flags
 from darbar_rules.game import Game, OptionInvalid
 
+STEADY: Final = settings(derandomize=True, deadline=None)  # the same examples on every machine
 ROUNDS_MAX: Final = 1_000  # no game lasts so long
 PAIRING_TRIES_MAX: Final = 200
 # Asking, showing and the like are taken this often when they are legal.

@@ -23,7 +23,7 @@ from darbar_rules.games.court_piece.events import (
 )
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
-from darbar_rules.games.court_piece.state import Match, State
+from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND, Match, Middle, State, Trick
 
 NO_CHANCE: Final = Chance(b"", table_id="script", game=1, round=1)
 AUTOMATIC: Final = "*"
@@ -88,6 +88,26 @@ def play(
 ) -> Played:
     """A round from its beginning through these tricks."""
     return start(options, *tricks, caller=caller, trump=trump, holding=holding, totals=totals).then(*tricks)
+
+
+def last_trick(
+    options: CourtPieceOptions,
+    trick: str,
+    *,
+    caller: int = 0,
+    trump: str | None = None,
+    collected: tuple[int, int] = (0, 0),
+    totals: tuple[int, int] = (0, 0),
+) -> Played:
+    """A round's thirteenth trick; all others that nobody has collected lie in the middle."""
+    table = start(options, trick, caller=caller, trump=trump, totals=totals)
+    leader = int(trick[0])
+    before = (Trick(leader, (), leader, 0, trump_from=SEATS),) * (TRICKS_IN_ROUND - 1)
+    state = table.state._replace(
+        middle=Middle(pile=len(before) - sum(collected), collected=collected, tricks=before),
+        play=table.state.play._replace(leader=leader, winning=leader, to_act=leader),
+    )
+    return Played(state, table.events).then(trick)
 
 
 def tricks_won_by(
