@@ -1,0 +1,39 @@
+"""An async Python client of Darbar. Start with `Darbar(url)`; README.md has an example."""
+
+from darbar_client.answers import Account, Me, Replay, ReplayEvent, TableAudit, TableRef, TableSeen
+from darbar_client.darbar import Darbar, Player
+from darbar_client.errors import (
+    ClientReason,
+    CommandRefused,
+    DarbarError,
+    EventsMissed,
+    SocketEnded,
+    Unreachable,
+)
+from darbar_client.patience import Patience
+from darbar_client.stream import EventStream
+from darbar_client.table import TableSocket
+from darbar_client.table_now import SeatNow, TableNow
+
+__all__ = [
+    "Account",
+    "ClientReason",
+    "CommandRefused",
+    "Darbar",
+    "DarbarError",
+    "EventStream",
+    "EventsMissed",
+    "Me",
+    "Patience",
+    "Player",
+    "Replay",
+    "ReplayEvent",
+    "SeatNow",
+    "SocketEnded",
+    "TableAudit",
+    "TableNow",
+    "TableRef",
+    "TableSeen",
+    "TableSocket",
+    "Unreachable",
+]

@@ -1,0 +1,232 @@
+"""The way in: a server, players, their tables. Open this to see what the client can ask over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from darbar_client.answers import Account, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
+from darbar_client.errors import DarbarError
+from darbar_client.http import Http
+from darbar_client.patience import Patience
+from darbar_client.stream import EVENTS_UNREAD_MAX
+from darbar_client.table import TableSocket
+from darbar_client.tokens import Tokens
+from darbar_contracts.frames import AnyServerFrame, DecisionFrames
+from darbar_contracts.tables import BotLevel, Visibility
+from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
+
+UNAUTHORIZED = 401
+# A page that brings nothing new ends a walk over pages, whatever it says of more.
+PAGES_MAX = 10_000
+LEDGER_PAGE = 200
+
+_Answer = TypeVar("_Answer")
+
+
+class Darbar:
+    """A server, for as long as the `async with` lasts; all sockets opened from it end with it."""
+
+    def __init__(self, base_url: str, *, patience: Patience | None = None) -> None:
+        self._base_url = base_url
+        self._patience = patience or Patience()
+        self._tasks = asyncio.TaskGroup()
+        self._sockets: set[TableSocket] = set()
+
+    async def __aenter__(self) -> Darbar:
+        # A load generator holds thousands of sockets: the server has limits, this end needs none.
+        self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+        self._http = Http(self._session, self._base_url, self._patience)
+        self._decisions = DecisionFrames()
+        self._decoder = msgspec.json.Decoder(AnyServerFrame)
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            for socket in list(self._sockets):
+                await socket.close()
+            # The tasks have ended; what went wrong outside is not the group's, and is raised as it is.
+            await self._tasks.__aexit__(None, None, None)
+        finally:
+            await self._session.close()
+
+    async def guest(self, name: str | None = None, avatar: str | None = None) -> Player:
+        """A new account; what is left out is chosen for it."""
+        body = {"name": name, "avatar": avatar}
+        return Player(self, await self._http.ask("POST", "/v1/guests", Session, body=body))
+
+    async def sign_in(self, name_login: str, password: str) -> Player:
+        """An account that has a login name."""
+        body = {"name_login": name_login, "password": password}
+        return Player(self, await self._http.ask("POST", "/v1/sessions", Session, body=body))
+
+    async def games(self) -> dict[str, Any]:
+        """The catalogue: each game with the schema of its options."""
+        return await self._http.ask("GET", "/v1/games", dict[str, Any])
+
+    @property
+    def http(self) -> Http:
+        return self._http
+
+    async def open(self, ref: TableRef, player: Player, *, fair: bool, events_unread_max: int) -> TableSocket:
+        """`Player.join` is the way to call this."""
+        socket = TableSocket(
+            ref,
+            http=self._http,
+            tokens=player.tokens,
+            find=lambda: player.paths(ref.table_id),
+            decisions=self._decisions,
+            decoder=self._decoder,
+            patience=self._patience,
+            fair=fair,
+            events_unread_max=events_unread_max,
+        )
+        self._sockets = {known for known in self._sockets if known.failure is None} | {socket}
+        await socket.open(self._tasks)
+        return socket
+
+
+class Player:
+    """A signed-in account. Its tokens are renewed by themselves."""
+
+    def __init__(self, darbar: Darbar, session: Session) -> None:
+        self._darbar = darbar
+        self.tokens = Tokens(darbar.http, session)
+
+    @property
+    def account(self) -> Account:
+        return self.tokens.account
+
+    @property
+    def name(self) -> str:
+        return self.account.name
+
+    async def create_table(
+        self,
+        game: str,
+        *,
+        bet_coins: int = 25,
+        options: Mapping[str, Any] | None = None,
+        seats: int | None = None,
+        turn_seconds: int = 15,
+        visibility: Visibility = "private",
+        bot_level: BotLevel = "normal",
+    ) -> TableRef:
+        """A table with this player as its host in seat 0; made once, however often it has to be asked for."""
+        body = {
+            "game": game,
+            "bet_coins": bet_coins,
+            "options": dict(options or {}),
+            "seats": seats,
+            "turn_seconds": turn_seconds,
+            "visibility": visibility,
+            "bot_level": bot_level,
+        }
+        return await self._ask("POST", "/v1/tables", TableRef, body=body, headers=_idempotency_key())
+
+    async def quick_play(self, game: str, *, bet_coins: int = 25) -> TableRef:
+        """A public table of this game and bet with a free seat, or a new one."""
+        body = {"game": game, "bet_coins": bet_coins}
+        return await self._ask("POST", "/v1/quick-play", TableRef, body=body, headers=_idempotency_key())
+
+    async def look_up(self, code: str) -> TableRef:
+        """The table with this code."""
+        return (await self._ask("GET", f"/v1/codes/{code}", TableSeen)).ref
+
+    async def look_up_invite(self, invite_token: str) -> TableRef:
+        """The table of an invite link."""
+        return (await self._ask("GET", f"/v1/invites/{invite_token}", TableSeen)).ref
+
+    async def table(self, table_id: str) -> TableSeen:
+        """What the lobby shows of a table."""
+        return await self._ask("GET", f"/v1/tables/{table_id}", TableSeen)
+
+    async def paths(self, table_id: str) -> SocketPaths:
+        """Where a table's socket is now; asked once, for who is about to try again anyway."""
+        return (await self._ask("GET", f"/v1/tables/{table_id}", TableSeen, seconds=0)).socket
+
+    async def me(self) -> Me:
+        """The account, and the table where it sits."""
+        return await self._ask("GET", "/v1/me", Me)
+
+    async def wallet(self) -> WalletView:
+        """The coins, with the newest entries of the ledger."""
+        return await self._ask("GET", "/v1/me/wallet", WalletView)
+
+    async def ledger(self) -> tuple[WalletEntry, ...]:
+        """Every entry of the ledger, the newest first; together they are the balance."""
+        entries: list[WalletEntry] = []
+        query = {"limit": str(LEDGER_PAGE)}
+        for _ in range(PAGES_MAX):
+            page = await self._ask("GET", "/v1/me/wallet", WalletView, query=query)
+            entries.extend(page.entries)
+            if page.next_before is None:
+                break
+            query["before"] = str(page.next_before)
+        return tuple(entries)
+
+    async def coins_audit(self) -> WalletAudit:
+        """Whether all coins of the house and its players add up, in totals."""
+        return await self._ask("GET", "/v1/wallet/audit", WalletAudit)
+
+    async def replay(self, table_id: str) -> Replay:
+        """The log of a table as far as its rounds are over, all pages of it."""
+        replay = await self._replay_page(table_id, 0)
+        events = list(replay.events)
+        for _ in range(PAGES_MAX):
+            if not replay.more or not replay.events:
+                break
+            replay = await self._replay_page(table_id, events[-1].version)
+            events.extend(replay.events)
+        return msgspec.structs.replace(replay, events=tuple(events), more=False)
+
+    async def audit(self, table_id: str) -> TableAudit:
+        """The server's own comparison of store and memory, for who sits there; refused while a round is played."""
+        return await self._ask("GET", f"/v1/tables/{table_id}/audit", TableAudit)
+
+    async def join(
+        self, table: TableRef | str, *, fair: bool = True, events_unread_max: int = EVENTS_UNREAD_MAX
+    ) -> TableSocket:
+        """A socket at a table, given by what made or found it, or by its id. `sit()` takes a seat.
+
+        `fair`: adds a random string of this client to the chance of each deal.
+        """
+        ref = table if isinstance(table, TableRef) else (await self.table(table)).ref
+        return await self._darbar.open(ref, self, fair=fair, events_unread_max=events_unread_max)
+
+    async def _replay_page(self, table_id: str, after: int) -> Replay:
+        return await self._ask("GET", f"/v1/tables/{table_id}/replay", Replay, query={"after": str(after)})
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        answer_type: type[_Answer],
+        *,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> _Answer:
+        """Once more with a new token when the present one is refused."""
+        token = await self.tokens.access()
+        for is_last in (False, True):
+            sent = {"Authorization": f"Bearer {token}", **(headers or {})}
+            try:
+                return await self._darbar.http.ask(method, path, answer_type, headers=sent, **more)
+            except DarbarError as error:
+                if error.status != UNAUTHORIZED or is_last:
+                    raise
+            token = await self.tokens.renewed(token)
+        raise AssertionError("the last try answers or raises")
+
+
+def _idempotency_key() -> dict[str, str]:
+    return {"Idempotency-Key": secrets.token_urlsafe()}

@@ -1,0 +1,50 @@
+"""What can go wrong for a client, one class a kind. Open this to decide what to catch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class ClientReason(StrEnum):
+    """Codes of the client's own, beside those that the server sends."""
+
+    UNREACHABLE = "unreachable"
+    ANSWER_UNREADABLE = "answer_unreadable"
+    NO_ANSWER = "no_answer"
+    COMMANDS_TOO_MANY = "commands_too_many"
+    SOCKET_CLOSED = "socket_closed"
+    EVENTS_MISSED = "events_missed"
+    NO_DECISION_DUE = "no_decision_due"
+
+
+class DarbarError(Exception):
+    """A refusal or a failure with its stable code. `status` is HTTP's; 0 where HTTP had no part in it."""
+
+    def __init__(
+        self, code: str, message: str = "", details: Mapping[str, object] | None = None, *, status: int = 0
+    ) -> None:
+        self.code = str(code)
+        self.message = message or self.code.replace("_", " ")
+        self.details: dict[str, object] = dict(details or {})
+        self.status = status
+        super().__init__(self.code, self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" + (f" {self.details}" if self.details else "")
+
+
+class CommandRefused(DarbarError):
+    """The table refused a command: nothing has changed."""
+
+
+class Unreachable(DarbarError):
+    """The server did not answer for as long as our patience lasted."""
+
+
+class SocketEnded(DarbarError):
+    """This table's socket is over for good: the table closed, or it may not be seen."""
+
+
+class EventsMissed(DarbarError):
+    """The reader of events was too slow: some were thrown away. `details["count"]` says how many."""

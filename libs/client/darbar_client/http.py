@@ -1,0 +1,113 @@
+"""One HTTP request with its tries and its errors. Open this when an answer can't be read or is not tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from darbar_client.errors import ClientReason, DarbarError, Unreachable
+from darbar_client.patience import Patience, Pauses
+
+REQUEST_SECONDS_MAX = 15.0
+# What a proxy or a service says when another moment may be better.
+RETRIED_STATUSES = frozenset({502, 503, 504})
+
+_Answer = TypeVar("_Answer")
+_LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError, OSError)
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """The body of every refusal."""
+
+    code: str
+    message: str = ""
+    details: dict[str, Any] = {}
+
+
+class Http:
+    """Requests to one origin."""
+
+    def __init__(self, session: aiohttp.ClientSession, base_url: str, patience: Patience) -> None:
+        self.session = session
+        self._base_url = base_url.rstrip("/")
+        self._patience = patience
+
+    def url(self, path: str) -> str:
+        """A path of this origin as a URL; a URL stays what it is."""
+        return self._base_url + path if path.startswith("/") else path
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        answer_type: type[_Answer],
+        *,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> _Answer:
+        """Raises DarbarError for a refusal at once, Unreachable when nobody answered while the patience lasted.
+
+        `seconds` is another patience than the usual one; 0: one try.
+        """
+        pauses = Pauses(self._patience, seconds=self._patience.http_seconds if seconds is None else seconds)
+        while True:
+            seconds_min = 0.0
+            try:
+                status, answered, content = await self._once(method, path, body=body, headers=headers, query=query)
+            except _LOST as error:
+                failure: DarbarError = Unreachable(
+                    ClientReason.UNREACHABLE, f"{method} {path}: {type(error).__name__} {error}".strip()
+                )
+            else:
+                if status < 300:
+                    return _decoded(content, answer_type, path)
+                failure = _failure(status, content)
+                if status not in RETRIED_STATUSES:
+                    raise failure
+                seconds_min = _retry_after_seconds(answered)
+            if not await pauses.pause(seconds_min=seconds_min):
+                raise failure
+
+    async def _once(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None,
+        headers: Mapping[str, str] | None,
+        query: Mapping[str, str] | None,
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        encoded = None if body is None else msgspec.json.encode(body)
+        sent = dict(headers or {}) | ({} if encoded is None else {"Content-Type": "application/json"})
+        timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS_MAX)
+        async with self.session.request(
+            method, self.url(path), data=encoded, headers=sent, params=query, timeout=timeout
+        ) as response:
+            return response.status, response.headers, await response.read()
+
+
+def _decoded(content: bytes, answer_type: type[_Answer], path: str) -> _Answer:
+    try:
+        return msgspec.json.decode(content or b"null", type=answer_type)
+    except msgspec.DecodeError as error:
+        raise DarbarError(ClientReason.ANSWER_UNREADABLE, f"{path}: {error}") from error
+
+
+def _failure(status: int, content: bytes) -> DarbarError:
+    kind = Unreachable if status in RETRIED_STATUSES else DarbarError
+    try:
+        problem = msgspec.json.decode(content, type=Problem)
+    except msgspec.DecodeError:
+        return kind(ClientReason.ANSWER_UNREADABLE, f"HTTP {status} without a reason", status=status)
+    return kind(problem.code, problem.message, problem.details, status=status)
+
+
+def _retry_after_seconds(headers: Mapping[str, str]) -> float:
+    """The server's wish; a date instead of a number counts as none."""
+    wish = headers.get("Retry-After", "")
+    return float(wish) if wish.isdecimal() else 0.0

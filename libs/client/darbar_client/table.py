@@ -1,0 +1,339 @@
+"""A table as one player sees and plays it. Open this first: it is what bots, tools and tests talk to."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from types import TracebackType
+from typing import Any, TypeVar
+
+import msgspec
+
+from darbar_client.answers import SocketPaths, TableRef
+from darbar_client.commands import Commands, new_command_id
+from darbar_client.connection import Broken
+from darbar_client.errors import ClientReason, CommandRefused, DarbarError, SocketEnded
+from darbar_client.fairness import Strings
+from darbar_client.http import Http
+from darbar_client.line import Line
+from darbar_client.patience import Patience
+from darbar_client.stream import EventStream
+from darbar_client.table_now import TableNow, after
+from darbar_client.tokens import Tokens
+from darbar_contracts import frames
+from darbar_contracts.frames import (
+    AnyServerFrame,
+    Closing,
+    DecisionFrames,
+    Done,
+    EventFrame,
+    Heartbeat,
+    RefusedFrame,
+    Snapshot,
+    TableReason,
+    Welcome,
+)
+from darbar_rules.game import Game, Legal
+from darbar_rules.games import BY_NAME
+
+_Value = TypeVar("_Value")
+_NOTHING = Legal()
+
+
+class TableSocket:
+    """The socket of one player at one table: it comes back by itself, and nothing is lost or done twice.
+
+    Commands return the version at which they stand and raise CommandRefused. Read `events()` with one reader.
+    """
+
+    def __init__(
+        self,
+        ref: TableRef,
+        *,
+        http: Http,
+        tokens: Tokens,
+        find: Callable[[], Awaitable[SocketPaths]],
+        decisions: DecisionFrames,
+        decoder: msgspec.json.Decoder[AnyServerFrame],
+        patience: Patience,
+        fair: bool,
+        events_unread_max: int,
+    ) -> None:
+        self.table_id = ref.table_id
+        self.version = 0
+        self.seat: int | None = None
+        self.snapshot: Snapshot | None = None
+        self.round = 0
+        self.turn = 0
+        self.legal: Legal | None = None
+        self.failure: DarbarError | None = None
+        self._now: TableNow | None = None
+        self._deadline: float | None = None
+        self._welcome: Welcome | None = None
+        self._decisions = decisions
+        self._patience = patience
+        self._stream = EventStream(events_unread_max)
+        self._refreshes: list[asyncio.Future[Snapshot]] = []
+        self._changed: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._line = Line(http, tokens, ref.socket, find=find, hearing=self, patience=patience, decoder=decoder)
+        self._commands = Commands(self._post, patience)
+        self._strings = Strings(self._commands.start) if fair else None
+
+    # What is known.
+
+    @property
+    def now(self) -> TableNow:
+        """The table around the cards."""
+        assert self._now is not None, "join() waits for the first snapshot"
+        return self._now
+
+    @property
+    def game(self) -> Game:
+        """The rules of this table."""
+        return BY_NAME[self.now.game]
+
+    @property
+    def view(self) -> Any:
+        """The game's view of this seat in the newest snapshot, None between games; `refresh()` brings a newer one."""
+        view = None if self.snapshot is None else self.snapshot.game
+        return None if view is None else msgspec.convert(view, self.game.view_type)
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether everything up to the table's welcome is here."""
+        return self._welcome is not None and self.snapshot is not None and self.version >= self._welcome.version
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """What is left on the table's clock; None when nothing is due."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def string(self) -> str:
+        """The string that this client committed to in the last count-in."""
+        return "" if self._strings is None else self._strings.string
+
+    def events(self) -> EventStream:
+        """Every event since the last one that was read, then those to come. A snapshot stands for events that this
+        socket never got. Ends when the table is closed or `close()` is called."""
+        return self._stream
+
+    def choices(self) -> tuple[Any, ...]:
+        """Decisions of the rules that this seat may take now."""
+        return () if self.legal is None else self.game.choices(self.legal)
+
+    async def until(self, condition: Callable[[TableSocket], _Value], *, seconds: float | None = None) -> _Value:
+        """Waits until the condition gives something true, looking again after each frame."""
+        async with asyncio.timeout(seconds):
+            while not (value := condition(self)):
+                await self._change()
+        return value
+
+    async def refresh(self) -> Snapshot:
+        """A snapshot of now."""
+        if self.failure is not None:
+            raise self.failure
+        asked: asyncio.Future[Snapshot] = asyncio.get_running_loop().create_future()
+        self._refreshes.append(asked)
+        self._line.hello(0)
+        try:
+            async with asyncio.timeout(self._patience.command_seconds):
+                return await asked
+        except TimeoutError:
+            raise DarbarError(ClientReason.NO_ANSWER, "no snapshot came") from None
+        finally:
+            if asked in self._refreshes:
+                self._refreshes.remove(asked)
+
+    # Commands.
+
+    async def sit(self, seat: int | None = None) -> int:
+        """Take this seat, or the next by the table's order."""
+        return await self._command(frames.Sit, seat=seat)
+
+    async def start_now(self) -> int:
+        return await self._command(frames.StartNow)
+
+    async def ready(self) -> int:
+        return await self._command(frames.Ready)
+
+    async def leave(self) -> int:
+        """Give the seat up. Who has no seat has left already: of a repeat the table remembers nothing."""
+        try:
+            return await self._command(frames.Leave)
+        except CommandRefused as refused:
+            if refused.code != TableReason.NOT_SEATED:
+                raise
+            return self.version
+
+    async def im_back(self) -> int:
+        return await self._command(frames.ImBack)
+
+    async def send_bot_away(self, seat: int) -> int:
+        return await self._command(frames.SendBotAway, seat=seat)
+
+    async def decide(self, decision: Any) -> int:
+        """A decision of the rules, for the turn that is due now."""
+        kind = next((kind for kind, made in self.game.decisions.items() if made is type(decision)), None)
+        if kind is None:
+            raise DarbarError(ClientReason.NO_DECISION_DUE, f"{type(decision).__name__} is no decision of this game")
+        values = {field.name: getattr(decision, field.name) for field in fields(decision)}
+        return await self._command(self._decisions.by_kind[kind], round=self.round, turn=self.turn, **values)
+
+    async def _command(self, frame_type: type[Any], **values: Any) -> int:
+        if self.failure is not None:
+            raise self.failure
+        command_id = new_command_id()
+        return await self._commands.run(command_id, frame_type(id=command_id, **values))
+
+    # Coming and going.
+
+    async def open(self, tasks: asyncio.TaskGroup) -> None:
+        """Runs in these tasks; returns when the table is known. Raises DarbarError when it can't be joined."""
+        self._task = tasks.create_task(self._run(), name=f"table {self.table_id}")
+        try:
+            await self.until(lambda table: table.caught_up)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Ends this socket; the seat stays (`leave()` gives it up)."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def __aenter__(self) -> TableSocket:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _run(self) -> None:
+        failure: DarbarError = SocketEnded(ClientReason.SOCKET_CLOSED, "this socket was closed")
+        try:
+            await self._line.run()
+        except DarbarError as error:
+            failure = error
+        finally:
+            self._end(failure)
+
+    def _end(self, failure: DarbarError) -> None:
+        self.failure = failure
+        self.legal = None
+        self._commands.end(failure)
+        for asked in self._refreshes:
+            if not asked.done():
+                asked.set_exception(failure)
+        expected = failure.code in (ClientReason.SOCKET_CLOSED, TableReason.TABLE_CLOSED)
+        self._stream.end(None if expected else failure)
+        self._notify()
+
+    # What the line brings.
+
+    @property
+    def version_wanted(self) -> int:
+        return 0 if self._refreshes or self.snapshot is None else self.version
+
+    def opening(self) -> None:
+        self._welcome = None
+
+    def _post(self, content: bytes) -> None:
+        """Before a connection has caught up nothing is said on it; then everything unanswered is said once."""
+        if self.caught_up:
+            self._line.post(content)
+
+    def hear(self, frame: AnyServerFrame) -> None:
+        """One frame of the table."""
+        was_caught_up = self.caught_up
+        match frame:
+            case EventFrame():
+                self._hear_event(frame)
+            case Snapshot():
+                self._hear_snapshot(frame)
+            case Done():
+                self._commands.acknowledged(frame.id, frame.version)
+            case RefusedFrame():
+                self._hear_refusal(frame)
+            case Heartbeat():
+                if was_caught_up and frame.version > self.version:
+                    raise Broken("behind", f"the table is at {frame.version}, we have {self.version}")
+            case Welcome():
+                self._welcome = frame
+                self.seat = frame.seat
+            case Closing():
+                raise Broken(frame.code, frame.message)
+        if self.caught_up and not was_caught_up:
+            self._commands.send_again()
+            self._follow()
+        self._notify()
+
+    def _hear_event(self, frame: EventFrame) -> None:
+        if frame.version > self.version:
+            if self._now is None or frame.version != self.version + 1:
+                raise Broken("gap", f"{frame.version} came after {self.version}")
+            self.version = frame.version
+            self._take(frame)
+            self._now = after(self._now, frame)
+            self._stream.put(frame)
+            self._follow()
+        if frame.id is not None:
+            self._commands.acknowledged(frame.id, frame.version)
+
+    def _take(self, frame: EventFrame) -> None:
+        public = frame.public
+        self.round = public.get("round", self.round)
+        self.turn = public.get("turn", self.turn)
+        self._set_due(frame.legal, frame.remaining_ms)
+        if frame.kind == "seat_taken" and frame.id is not None:
+            self.seat = public["seat"]
+        elif frame.kind == "seat_freed" and public["seat"] == self.seat:
+            self.seat = None
+
+    def _hear_snapshot(self, frame: Snapshot) -> None:
+        is_news = self.snapshot is None or frame.version != self.version
+        self.snapshot = frame
+        self.version = frame.version
+        self.seat = frame.seat
+        self._now = msgspec.convert(frame.table, TableNow)
+        game = frame.game or {}
+        self.round = game.get("round", self._now.round)
+        self.turn = game.get("turn", 0)
+        self._set_due(frame.legal, frame.remaining_ms)
+        if is_news:
+            self._stream.put(frame)
+        for asked in self._refreshes:
+            if not asked.done():
+                asked.set_result(frame)
+
+    def _hear_refusal(self, frame: RefusedFrame) -> None:
+        """Without an id it may be about our hello: then another connection is asked."""
+        if frame.id is None and self._refreshes:
+            raise Broken(frame.code, frame.message)
+        self._commands.refused(frame)
+
+    def _set_due(self, legal: dict[str, Any] | None, remaining_ms: int | None) -> None:
+        found = _NOTHING if legal is None else msgspec.convert(legal, Legal)
+        self.legal = None if found == _NOTHING else found
+        self._deadline = None if remaining_ms is None else time.monotonic() + remaining_ms / 1000
+
+    def _follow(self) -> None:
+        if self._strings is not None and self._now is not None and self.caught_up:
+            self._strings.follow(self._now, self.seat)
+
+    def _notify(self) -> None:
+        changed, self._changed = self._changed, None
+        if changed is not None and not changed.done():
+            changed.set_result(None)
+
+    async def _change(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+        if self._changed is None:
+            self._changed = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._changed)

@@ -1,0 +1,142 @@
+"""The table around the cards as its events leave it: phase, seats, round. Open this when they are out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from darbar_contracts.frames import EventFrame
+
+
+class SeatNow(msgspec.Struct, frozen=True):
+    """Who holds a seat: `kind` is free, player or bot. `away`: a bot plays for a player who is not here."""
+
+    kind: str = "free"
+    name: str | None = None
+    avatar: str | None = None
+    away: bool = False
+    bot_plays: bool = False
+    ready: bool = False
+    committed: bool = False
+
+
+class TableNow(msgspec.Struct, frozen=True):
+    """What everybody at a table knows of it. A snapshot brings all of it; events change it."""
+
+    table_id: str
+    phase: str
+    game: str
+    options: dict[str, Any]
+    bet_coins: int
+    turn_seconds: int
+    visibility: str
+    host: int
+    game_number: int
+    round: int
+    attempt: int
+    seats: tuple[SeatNow, ...]
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The seats that players hold."""
+        return tuple(number for number, seat in enumerate(self.seats) if seat.kind == "player")
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        return tuple(number for number, seat in enumerate(self.seats) if seat.kind == "free")
+
+
+def after(table: TableNow, frame: EventFrame) -> TableNow:
+    """The table one event later; what does not concern it leaves it as it is."""
+    change = _CHANGES.get(frame.kind)
+    if change is not None:
+        return change(table, frame.public)
+    phase = _PHASES.get(frame.kind)
+    if phase is not None:
+        return replace(table, phase=phase)
+    return _acted(table, frame.public)
+
+
+def _acted(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    """A player who acts takes the seat back from the bot."""
+    seat = public.get("seat")
+    if public.get("by") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
+        return _with_seat(table, seat, bot_plays=False)
+    return table
+
+
+def _seat_taken(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    seat = SeatNow(kind="player", name=public["name"], avatar=public["avatar"])
+    return _with(table, public["seat"], seat)
+
+
+def _bot_seated(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    return _with(table, public["seat"], SeatNow(kind="bot", name=public["name"]))
+
+
+def _freed(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    return _with(table, public["seat"], SeatNow())
+
+
+def _host_changed(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    return replace(table, host=public["seat"])
+
+
+def _count_in_started(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    return replace(
+        table,
+        phase="counting_in",
+        game_number=public["game"],
+        round=public["round"],
+        attempt=public["attempt"],
+        seats=tuple(replace(seat, ready=False, committed=False) for seat in table.seats),
+    )
+
+
+def _game_ended(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+    return replace(table, game_number=public["game"] + 1, round=0, attempt=0)
+
+
+def _seat(**changes: Any) -> Callable[[TableNow, Mapping[str, Any]], TableNow]:
+    return lambda table, public: _with_seat(table, public["seat"], **changes)
+
+
+def _with_seat(table: TableNow, number: int, **changes: Any) -> TableNow:
+    return _with(table, number, replace(table.seats[number], **changes))
+
+
+def _with(table: TableNow, number: int, seat: SeatNow) -> TableNow:
+    return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
+
+
+_CHANGES: Mapping[str, Callable[[TableNow, Mapping[str, Any]], TableNow]] = {
+    "seat_taken": _seat_taken,
+    "seat_freed": _freed,
+    "bot_seated": _bot_seated,
+    "bot_sent_away": _freed,
+    "host_changed": _host_changed,
+    "seat_ready": _seat(ready=True),
+    "count_in_started": _count_in_started,
+    "seed_committed": _seat(committed=True),
+    "player_went_offline": _seat(away=True),
+    "player_came_back": _seat(away=False, bot_plays=False),
+    "player_left": _seat(away=True),
+    "bot_took_over": _seat(bot_plays=True),
+    "game_ended": _game_ended,
+}
+_PHASES: Mapping[str, str] = {
+    "count_in_stopped": "waiting",
+    "seeds_asked": "opening_seeds",
+    "stakes_asked": "staking",
+    "stakes_refused": "waiting",
+    "round_began": "playing",
+    "seeds_shown": "waiting",
+    "settle_asked": "settling",
+    "settled": "waiting",
+    "refund_asked": "refunding",
+    "refunded": "waiting",
+    "table_closed": "closed",
+}

@@ -1,0 +1,52 @@
+"""An account's tokens, and when a new one is asked for. Open this when requests are refused with 401."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from darbar_client.answers import Account, Session
+from darbar_client.http import Http
+
+# A token is renewed when this much of its life is left, so that none ends on its way.
+MARGIN_SECONDS_MAX = 60.0
+MARGIN_SHARE = 0.2
+
+
+class Tokens:
+    """The access token, renewed in time with the refresh token, which works once."""
+
+    def __init__(self, http: Http, session: Session, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._http = http
+        self._clock = clock
+        self._renewing = asyncio.Lock()
+        self._take(session)
+
+    @property
+    def account(self) -> Account:
+        return self._session.account
+
+    @property
+    def seconds_to_renewal(self) -> float:
+        """How long the present token is used."""
+        return max(0.0, self._renew_at - self._clock())
+
+    async def access(self) -> str:
+        """A token that is good for a while."""
+        if self.seconds_to_renewal <= 0:
+            await self.renewed(self._session.access_token)
+        return self._session.access_token
+
+    async def renewed(self, refused: str) -> str:
+        """Another token than this one. Two who ask at once cause one request: a refresh token is never used twice."""
+        async with self._renewing:
+            if self._session.access_token == refused:
+                body = {"refresh_token": self._session.refresh_token}
+                self._take(await self._http.ask("POST", "/v1/sessions", Session, body=body))
+        return self._session.access_token
+
+    def _take(self, session: Session) -> None:
+        self._session = session
+        margin_seconds = min(MARGIN_SECONDS_MAX, session.access_seconds * MARGIN_SHARE)
+        self._renew_at = self._clock() + session.access_seconds - margin_seconds
