@@ -83,6 +83,11 @@ class Service:
             await bus.close()
             await pool.close()
 
+    async def shut(self, _app: web.Application) -> None:
+        """Before requests in work are waited for: open sockets would never end by themselves."""
+        if self.house is not None:
+            self.house.close_sockets()
+
     async def ready(self) -> list[str]:
         """What is missing before players may come."""
         missing = []
@@ -146,6 +151,7 @@ def build_app(settings: Settings) -> web.Application:
     app = web.Application(middlewares=[errors_middleware])
     app[REGISTRY] = service.metrics.registry
     app.cleanup_ctx.append(service.open)
+    app.on_shutdown.append(service.shut)
     app.add_routes(
         [
             web.get("/play/tables/{table_id}/socket", service.socket),

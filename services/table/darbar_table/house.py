@@ -128,10 +128,7 @@ class House:
         raise refused(TableReason.TABLE_UNKNOWN)
 
     async def end(self) -> None:
-        """Planned: nothing new is accepted, everything offered is stored, then the row goes away."""
-        for entry in list(self.owner.entries.values()):
-            for socket in list(entry.sockets):
-                socket.close(TableReason.NOT_OWNER, "This process is stopping.")
+        """Planned: everything offered is stored, then the row goes away."""
         await self.writer.drained()
         await self.tenure.end()
 

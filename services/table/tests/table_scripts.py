@@ -1,0 +1,115 @@
+"""Given-when-then for tables: open one, tell it things, play it through. Open this to write a test of a table."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+from uuid import UUID
+
+from darbar_contracts import frames
+from darbar_contracts.tables import CreateTable, Person
+from darbar_contracts.wallet import WalletAnswer
+from darbar_rules.games import BY_NAME
+from darbar_table import domain, events
+from darbar_table.commands import Act, ClockRang, Command, Connected, Context, Disconnected, Draft, WalletAnswered
+from darbar_table.evolve import created
+from darbar_table.state import Phase, Table
+
+TABLE_ID = "00000000-0000-4000-8000-000000000001"
+ANN = Person("ann", "Ann", "fox")
+BOB = Person("bob", "Bob", "owl")
+CYN = Person("cyn", "Cyn", "cat")
+DAN = Person("dan", "Dan", "elk")
+EVE = Person("eve", "Eve", "bee")
+PEOPLE = (ANN, BOB, CYN, DAN)
+RICH = 5000
+COURT_PIECE = BY_NAME["court_piece"]
+
+
+class Script:
+    """A table in memory and everything that happened to it; nothing here is stored."""
+
+    def __init__(self, table_id: str = TABLE_ID, **options: Any) -> None:
+        seeds = itertools.count(1)
+        self.context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
+        self._ids = itertools.count(1)
+        chosen = COURT_PIECE.options_type(**options)
+        command = CreateTable(
+            table_id=table_id,
+            game="court_piece",
+            options=options,
+            seats=None,
+            bet_coins=100,
+            turn_seconds=10,
+            visibility="public",
+            bot_level="normal",
+            host=ANN,
+        )
+        first = domain.create(command, COURT_PIECE, chosen)
+        self.table: Table = created(str(UUID(table_id)), first, COURT_PIECE, chosen)
+        self.log: list[tuple[Table | None, events.Event, Table]] = [(None, first, self.table)]
+
+    def tell(self, command: Command) -> Draft:
+        """Decide and accept; refusals are raised and change nothing."""
+        draft = domain.decide(self.table, command, self.context)
+        before = self.table
+        for event, after in zip(draft.events, draft.states, strict=True):
+            self.log.append((before, event, after))
+            before = after
+        self.table = draft.table
+        return draft
+
+    def new_id(self) -> str:
+        return f"command-{next(self._ids):010d}"
+
+    def act(self, person: Person, frame: Any, *, balance: int = RICH, decision: Any = None) -> Draft:
+        """A player's frame."""
+        return self.tell(Act(person=person, frame=frame, digest=1, decision=decision, balance_coins=balance))
+
+    def sit(self, *people: Person) -> Script:
+        for person in people:
+            self.act(person, frames.Sit(id=self.new_id()))
+        return self
+
+    def zero(self) -> Script:
+        """The count-in has run."""
+        self.tell(ClockRang(kind="count_in", mark=(self.table.round, self.table.attempt)))
+        return self
+
+    def wallet(self, *, done: bool = True, reason: str | None = None, short: tuple[str, ...] = ()) -> Script:
+        """The wallet answers what was asked."""
+        assert self.table.asked is not None
+        answer = WalletAnswer(done=done, reason=reason, short=short)
+        self.tell(WalletAnswered(key=self.table.asked.key, answer=answer))
+        return self
+
+    def dealt(self) -> Script:
+        """Four people, the first deal."""
+        return self.sit(BOB, CYN, DAN).zero().wallet()
+
+    def time_up(self) -> Script:
+        """The turn clock has run; the fallback decides."""
+        turn = self.table.rules.turn(self.table.state)
+        self.tell(ClockRang(kind="turn", mark=(turn.round, turn.turn)))
+        return self
+
+    def offline(self, person: Person) -> Script:
+        self.tell(Disconnected(account_id=person.account_id))
+        return self
+
+    def back(self, person: Person) -> Script:
+        self.tell(Connected(account_id=person.account_id))
+        return self
+
+    def play_round(self) -> Script:
+        """Fallbacks until the round is over."""
+        while self.table.phase is Phase.PLAYING:
+            self.time_up()
+        return self
+
+    def kinds(self) -> list[str]:
+        """The kinds of all events so far, as stored."""
+        return [
+            COURT_PIECE.kind_of(event.event) if isinstance(event, events.Played) else events.KIND_OF[type(event)]
+            for _, event, _ in self.log
+        ]
