@@ -1,0 +1,78 @@
+"""A whole table service over real servers, as fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from table_doubles import Lobby, WalletDouble
+from table_stack import Stack, StartTable
+
+from darbar_kit.bus import Bus
+from darbar_kit.service import listen, reserve
+from darbar_kit.testing import MakeDatabase, TestDatabase
+from darbar_kit.tokens import TokenWriter, new_private_key_pem, public_key_pem
+from darbar_table.app import build_app
+from darbar_table.settings import Settings
+
+MIGRATIONS = Path(str(resources.files("darbar_table"))) / "migrations"
+PRIVATE_KEY = new_private_key_pem()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def table_database(make_database: MakeDatabase) -> TestDatabase:
+    return await make_database("tables", MIGRATIONS)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def bus(nats_server: str) -> AsyncIterator[Bus]:
+    connected = await Bus.connect(nats_server, name="tests")
+    yield connected
+    await connected.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) -> AsyncIterator[StartTable]:
+    """Start a table service with these settings; stopped at the end of the test."""
+    async with AsyncExitStack() as ends:
+        wallet = WalletDouble()
+        await wallet.serve(bus)
+        session = await ends.enter_async_context(aiohttp.ClientSession())
+
+        async def start(**changes: Any) -> Stack:
+            settings = Settings(
+                database_url=changes.pop("database_url", str(table_database)),
+                nats_url=nats_server,
+                token_public_key=public_key_pem(PRIVATE_KEY),
+                unsafe_storage=True,
+                **{"bot_pause_seconds_min": 0.0, "bot_pause_seconds_max": 0.0, "frames_a_second_max": 1000, **changes},
+            )
+            runner = await listen(build_app(settings), reserve("127.0.0.1", 0))
+            stack = Stack(
+                settings=settings,
+                runner=runner,
+                lobby=Lobby(bus, TokenWriter(PRIVATE_KEY), session),
+                wallet=wallet,
+            )
+            ends.push_async_callback(_stop, stack)
+            return stack
+
+        yield start
+
+
+async def _stop(stack: Stack) -> None:
+    for player in stack.players:
+        await player.close()
+    await stack.runner.cleanup()
+
+
+@pytest.fixture
+def table_id() -> str:
+    return str(uuid4())
