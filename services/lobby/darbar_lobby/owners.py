@@ -35,14 +35,13 @@ _ASK_AGAIN = frozenset((TableReason.NOT_OWNER, TableReason.BUSY, TableReason.UNA
 class Owners:
     """Every request to the table service; each has a time limit."""
 
-    def __init__(self, bus: Bus, *, creating_seconds_max: float = CREATING_SECONDS_MAX) -> None:
+    def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._creating_seconds_max = creating_seconds_max
 
     async def create(self, table: CreateTable) -> TableLook:
         """Asks until somebody answers, for a while. Raises Refused with the table's reason, or Unavailable."""
         clock = asyncio.get_running_loop().time
-        end = clock() + self._creating_seconds_max
+        end = clock() + CREATING_SECONDS_MAX
         pause_seconds = PAUSE_SECONDS
         while True:
             look = await self._try_to_create(table)

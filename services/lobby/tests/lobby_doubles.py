@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import msgspec
+import nats.errors
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 import darbar_lobby
 from darbar_contracts.frames import TableReason
 from darbar_contracts.subjects import (
+    MILESTONE_STREAM,
     PERMISSIONS,
     TABLE_MILESTONES,
     TABLE_QUEUE,
@@ -46,7 +49,7 @@ from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase
 from darbar_kit.tokens import new_private_key_pem
 from darbar_lobby.app import MILESTONES, build_app
-from darbar_lobby.bus import ensure_stream
+from darbar_lobby.bus import CONSUMER, ensure_stream
 from darbar_lobby.settings import Settings
 
 MIGRATIONS = Path(darbar_lobby.__file__).parent / "migrations"
@@ -104,6 +107,20 @@ class TableDouble:
 
     async def tell_raw(self, table_id: str, content: bytes) -> None:
         await self._bus.jetstream.publish(milestone(table_id), content)
+
+    async def tell_if_it_can(self, told: Milestone) -> None:
+        with suppress(nats.errors.Error):
+            await ensure_stream(self._bus.jetstream)
+            await self.tell(told)
+
+    async def waiting(self) -> int:
+        """Messages that the lobby has not acknowledged."""
+        consumer = await self._bus.jetstream.consumer_info(MILESTONE_STREAM, CONSUMER)
+        return (consumer.num_pending or 0) + (consumer.num_ack_pending or 0)
+
+    async def lose_the_stream(self) -> None:
+        """As if the bus had lost its disk."""
+        await self._bus.jetstream.delete_stream(MILESTONE_STREAM)
 
     async def _where(self, _request: WhereRequest) -> WhereAnswer:
         if self.nowhere_times:
@@ -259,6 +276,13 @@ class House:
         answered = await stranger.post("/v1/guests", body)
         assert answered.status == 201, answered
         return signed_in(stranger, answered.body)
+
+    async def number_of(self, table_id: str) -> int:
+        """The last milestone that the directory has applied."""
+        connection = await asyncpg.connect(self.database.url)
+        number = await connection.fetchval("SELECT number FROM directory WHERE table_id = $1", table_id)
+        await connection.close()
+        return -1 if number is None else int(number)
 
     async def metric(self, name: str) -> float:
         """The sum of a counter over all its labels."""
