@@ -6,7 +6,7 @@ import pytest
 
 from darbar_rules.coins import shares
 from darbar_rules.game import RoundResult
-from darbar_rules.games.court_piece.events import Outcome, RoundEnded
+from darbar_rules.games.court_piece.events import CardPlayed, Outcome, RoundEnded
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions
 from darbar_rules.games.court_piece.results import next_caller
@@ -226,10 +226,8 @@ def test_a_whole_round_says_everything_that_was_hidden_in_it() -> None:
     tricks = tricks_won_by([N] * 13, caller=N, trump="S")
     played = start(OPEN, *tricks, caller=N, trump="S").then(*tricks)
     result = ended(played)
-    assert [len(hand) for hand in result.deal.hands] == [13] * 4
-    assert set(result.deal.hands[E]) == {
-        card for trick in tricks for card in trick.split() if card in played.state.deal.hands[E]
-    }
+    for seat, hand in enumerate(result.deal.hands):
+        assert list(hand) == [card.card for card in played.events if isinstance(card, CardPlayed) and card.seat == seat]
     assert (result.deal.trump, result.deal.indicator, result.deal.caller) == ("S", None, N)
     assert result.collected == (13, 0)
     assert (result.winners, result.next_caller) == ((N, S), S)
