@@ -1,0 +1,142 @@
+"""Were the cards of each round dealt as the seeds say? Open this when a deal is not proven."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from darbar_client.answers import Replay
+from darbar_client.log import READING_FAILS, LogUnreadable, Step, options_of, rules_of, steps
+from darbar_rules.deal import Chance, bag_flags, commitment
+from darbar_rules.game import Game
+
+
+class DealReport(msgspec.Struct, frozen=True):
+    """One finished round. `differences` is empty when its deal is proven; `strings` players had a part in it."""
+
+    game: int
+    round: int
+    strings: int
+    filtered: bool
+    differences: tuple[str, ...]
+
+    @property
+    def proven(self) -> bool:
+        return not self.differences
+
+
+def deal_reports(replay: Replay) -> Iterator[DealReport]:
+    """One report a finished round, in the order of play. Raises LogUnreadable."""
+    rules, options = rules_of(replay), options_of(replay)
+    seeds = _Seeds(replay.table_id)
+    for step in steps(replay):
+        try:
+            if step.kind == "seeds_shown":
+                yield _report(replay.table_id, rules, options, step=step, seeds=seeds)
+            else:
+                seeds.note(step.kind, step.body)
+        except READING_FAILS as error:
+            raise LogUnreadable(f"version {step.version}: {step.kind}: {error!r}") from error
+
+
+def _report(table_id: str, rules: Game, options: Any, *, step: Step, seeds: _Seeds) -> DealReport:
+    body = step.body
+    if body is None:
+        raise LogUnreadable(f"version {step.version}: the seeds are withheld")
+    differences = seeds.differences(body)
+    chance = _chance(table_id, body)
+    if chance is None:
+        differences += ("server_seed: not hexadecimal",)
+    else:
+        differences += rules.verify_deal(options, rules.deal_record(step.state), chance, round=body["round"])
+    return DealReport(body["game"], body["round"], len(body["strings"]), body["filtered"], differences)
+
+
+def _chance(table_id: str, body: dict[str, Any]) -> Chance | None:
+    try:
+        server_seed = bytes.fromhex(body["server_seed"])
+    except ValueError:
+        return None
+    return Chance(
+        server_seed,
+        table_id=table_id,
+        game=body["game"],
+        round=body["round"],
+        strings=tuple((int(seat), string) for seat, string in body["strings"].items()),
+        filtered=body["filtered"],
+    )
+
+
+class _Seeds:
+    """What was promised before a deal, to be compared with what is shown after it."""
+
+    def __init__(self, table_id: str) -> None:
+        self._table_id = table_id
+        self._promised: dict[str, Any] = {}
+        self._committed: dict[str, str] = {}
+        self._opened: dict[str, str] = {}
+        self._bags: dict[int, str] = {}
+        self._used = 0
+        self._flags: dict[int, bool] = {}
+
+    def note(self, kind: str, body: dict[str, Any] | None) -> None:
+        """Only a bag's seed is ever withheld."""
+        if kind == "bag_opened":
+            self._used, self._flags = 0, {}
+        if body is None:
+            return
+        match kind:
+            case "count_in_started":
+                self._promised, self._committed, self._opened = body, {}, {}
+            case "seed_committed":
+                self._committed[str(body["seat"])] = body["sha256"]
+            case "seed_opened":
+                self._opened[str(body["seat"])] = body["string"]
+            case "bag_opened":
+                self._bags[body["bag"]] = body["commitment"]
+            case "round_began":
+                self._used += 1
+
+    def differences(self, shown: dict[str, Any]) -> tuple[str, ...]:
+        """What of the promises was not kept; all events of a bag's rounds count, shown or not."""
+        return (*self._seed_differs(shown), *self._strings_differ(shown), *self._bag_differs(shown))
+
+    def _seed_differs(self, shown: dict[str, Any]) -> Iterator[str]:
+        promised = self._promised
+        if (promised.get("game"), promised.get("round")) != (shown["game"], shown["round"]):
+            yield "server_seed: there was no count-in for this round"
+        elif promised["commitment"] != _commitment(shown["server_seed"]):
+            yield "server_seed: not the one whose sha256 was published before"
+
+    def _strings_differ(self, shown: dict[str, Any]) -> Iterator[str]:
+        if shown["strings"] != self._opened:
+            yield "strings: not those that were opened"
+        for seat, string in shown["strings"].items():
+            if hashlib.sha256(string.encode()).hexdigest() != self._committed.get(seat):
+                yield f"strings: seat {seat} opened another one than it had committed to"
+        left_out = sorted(int(seat) for seat in self._committed.keys() - self._opened.keys())
+        if sorted(shown["left_out"]) != left_out:
+            yield f"left_out: {left_out} were due"
+
+    def _bag_differs(self, shown: dict[str, Any]) -> Iterator[str]:
+        """The flags of a bag can be checked when its seed is shown, with its last round."""
+        self._flags[self._used] = shown["filtered"]
+        seed = shown["bag_seed"]
+        if seed is None:
+            return
+        if _commitment(seed) != self._bags.get(shown["bag"]):
+            yield "bag: its seed is not the one whose sha256 was published before"
+            return
+        due = bag_flags(bytes.fromhex(seed), table_id=self._table_id, bag=shown["bag"])
+        if self._used != len(due) or any(due[place - 1] != flag for place, flag in self._flags.items()):
+            yield f"bag: its flags are {due}"
+
+
+def _commitment(seed: str) -> str | None:
+    try:
+        return commitment(bytes.fromhex(seed))
+    except ValueError:
+        return None
