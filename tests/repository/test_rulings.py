@@ -1,0 +1,76 @@
+"""Rules in documents and numbers in code agree. Open this when a rule is nowhere held, or a number means nothing.
+
+That each ruling of a game is held by a test of the rules is checked beside those tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pytest
+from tracked import Source, expect_none, sources
+
+NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|TL)-(\d+)(?:\.\.(\d+))?(b?)(?![0-9A-Za-z])")
+RULE = re.compile(r"^(?:[-*]\s+|#+\s+|\|\s*)\*{0,2}((?:GEN|CP|TL)-\d+b?)\b\*{0,2}(.*)$", re.MULTILINE)
+NOT_BUILT = "not built yet"
+
+
+def is_rule_book(source: Source) -> bool:
+    return source.path == "docs/tables.md" or (source.path.startswith("docs/rules/") and source.path.endswith(".md"))
+
+
+def rules_of(book: str) -> dict[str, str]:
+    """Number and the first line of its text."""
+    return {found[1]: found[2] for found in RULE.finditer(book)}
+
+
+def named_in(text: str) -> set[str]:
+    """`TL-20..22` names three."""
+    return {
+        f"{book}-{number}{letter}"
+        for book, first, last, letter in NUMBER.findall(text)
+        for number in range(int(first), int(last or first) + 1)
+    }
+
+
+def unwritten_numbers(source: Source, rules: Mapping[str, str]) -> Iterator[str]:
+    for number in sorted(named_in(source.text) - set(rules)):
+        yield f"{source.path} names {number}, which no document has"
+
+
+def unheld_rules(rules: Mapping[str, str], named: set[str]) -> Iterator[str]:
+    for number, text in rules.items():
+        if number not in named and NOT_BUILT not in text.lower():
+            yield f"{number} is written down, and no code or test names it"
+
+
+def all_rules() -> dict[str, str]:
+    return {
+        number: text for source in sources() if is_rule_book(source) for number, text in rules_of(source.text).items()
+    }
+
+
+def code() -> list[Source]:
+    return [source for source in sources() if source.is_python and not source.path.startswith("tests/repository/")]
+
+
+def test_every_number_in_the_code_is_a_rule_in_a_document() -> None:
+    rules = all_rules()
+    assert rules
+    expect_none(finding for source in code() for finding in unwritten_numbers(source, rules))
+
+
+def test_every_rule_in_a_document_is_named_in_the_code() -> None:
+    expect_none(unheld_rules(all_rules(), set().union(*(named_in(source.text) for source in code()))))
+
+
+@pytest.mark.parametrize("text", ["# TL-99", "# TL-9..10", "# CP-14", '@pytest.mark.ruling("CP-99")', "see (GEN-10)"])
+def test_a_planted_number_without_a_rule_is_found(text: str) -> None:
+    rules = dict.fromkeys(("TL-9", "CP-14b", "CP-9", "GEN-1"), "")
+    assert list(unwritten_numbers(Source("a.py", text), rules))
+
+
+def test_a_planted_rule_that_nobody_names_is_found() -> None:
+    rules = rules_of("- **TL-1** A.\n- **TL-2** Not built yet: B.\n- **CP-14b** C.\n")
+    assert list(unheld_rules(rules, {"TL-1"})) == ["CP-14b is written down, and no code or test names it"]
