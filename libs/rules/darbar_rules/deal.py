@@ -38,13 +38,14 @@ class Chance:
 
     def order(self, purpose: str, attempt: int, count: int) -> list[int]:
         """A permutation of range(count)."""
-        return _shuffled(self._key(purpose, attempt), count)
+        return _shuffled(self.key(purpose, attempt), count)
 
     def lot(self, purpose: str, count: int) -> int:
         """One number of range(count), each as likely as any other."""
-        return _Stream(self._key(purpose, 0)).below(count)
+        return _Stream(self.key(purpose, 0)).below(count)
 
-    def _key(self, purpose: str, attempt: int) -> bytes:
+    def key(self, purpose: str, attempt: int) -> bytes:
+        """What one permutation or lot is made from."""
         strings = [[seat, text] for seat, text in sorted(self._strings)]
         message = canonical_json([self._table_id, self._game, self._round, strings, purpose, attempt])
         return hmac.new(self._server_seed, message, hashlib.sha256).digest()
