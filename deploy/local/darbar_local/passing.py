@@ -1,0 +1,133 @@
+"""Passes one request on to a process: HTTP, or WebSocket both ways. Open this when a header or a frame gets lost."""
+
+import asyncio
+
+import aiohttp
+from aiohttp import WSMsgType, web
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from darbar_kit.errors import Unavailable
+
+ANSWER_SECONDS_MAX = 60.0
+CONNECT_SECONDS_MAX = 5.0
+# Services have their own, smaller limits; this one only keeps the front itself safe.
+FRAME_BYTES_MAX = 1024 * 1024
+PIECE_BYTES = 64 * 1024
+MISDIRECTED = 421
+
+_HOP_BY_HOP = (
+    "Connection",
+    "Keep-Alive",
+    "Proxy-Authenticate",
+    "Proxy-Authorization",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+)
+_HANDSHAKE = ("Sec-WebSocket-Accept", "Sec-WebSocket-Extensions", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
+_TIMEOUT = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
+_GOING_AWAY = 1001
+# These say how a connection ended and are never sent.
+_CODES_NOT_SENT = frozenset({1005, 1006, 1015})
+
+Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
+
+
+class Elsewhere(Exception):
+    """The process says that the request is meant for another one."""
+
+
+async def pass_on(request: web.Request, session: aiohttp.ClientSession, base_url: str) -> web.StreamResponse:
+    """The process's answer. Raises Elsewhere, or Unavailable when it can't be reached."""
+    url = URL(base_url + request.raw_path, encoded=True)
+    try:
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            return await _pass_socket(request, session, url)
+        return await _pass_http(request, session, url)
+    except (aiohttp.ClientConnectionError, TimeoutError) as error:
+        raise Unavailable("service_unreachable", "the service behind this path doesn't answer") from error
+
+
+async def _pass_http(request: web.Request, session: aiohttp.ClientSession, url: URL) -> web.StreamResponse:
+    body = await request.read() if request.can_read_body else None
+    headers = _headers(request, without=("Host", "Content-Length"))
+    async with session.request(
+        request.method, url, headers=headers, data=body, allow_redirects=False, timeout=_TIMEOUT
+    ) as upstream:
+        if upstream.status == MISDIRECTED:
+            raise Elsewhere
+        answered = web.StreamResponse(status=upstream.status, reason=upstream.reason, headers=_copied(upstream.headers))
+        await answered.prepare(request)
+        async for piece in upstream.content.iter_chunked(PIECE_BYTES):
+            await answered.write(piece)
+        await answered.write_eof()
+        return answered
+
+
+async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url: URL) -> web.StreamResponse:
+    # The process is asked first: while it may refuse, the client still waits for an HTTP answer.
+    protocols = [word.strip() for word in request.headers.get("Sec-WebSocket-Protocol", "").split(",") if word.strip()]
+    headers = _headers(request, without=("Host", "Content-Length", "Sec-WebSocket-Protocol", *_HANDSHAKE))
+    try:
+        inner = await session.ws_connect(
+            url, headers=headers, protocols=protocols, compress=0, autoping=False, max_msg_size=FRAME_BYTES_MAX
+        )
+    except aiohttp.WSServerHandshakeError as error:
+        if error.status == MISDIRECTED:
+            raise Elsewhere from error
+        # The client library drops the body of a refused handshake; without the handshake it is told in full.
+        return await _pass_http(request, session, url)
+    async with inner:
+        outer = web.WebSocketResponse(
+            compress=False,
+            autoping=False,
+            max_msg_size=FRAME_BYTES_MAX,
+            protocols=[inner.protocol] if inner.protocol else (),
+        )
+        await outer.prepare(request)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_pump(outer, inner))
+            tasks.create_task(_pump(inner, outer))
+    return outer
+
+
+async def _pump(source: Socket, target: Socket) -> None:
+    """One direction, until one of them closes; then the other is closed with the same code."""
+    try:
+        while True:
+            message = await source.receive()
+            match message.type:
+                case WSMsgType.TEXT:
+                    await target.send_str(message.data)
+                case WSMsgType.BINARY:
+                    await target.send_bytes(message.data)
+                case WSMsgType.PING:
+                    await target.ping(message.data)
+                case WSMsgType.PONG:
+                    await target.pong(message.data)
+                case _:
+                    break
+    except ConnectionError:
+        pass  # The target is gone: so is the way for this direction.
+    code = source.close_code
+    await target.close(code=_GOING_AWAY if code is None or code in _CODES_NOT_SENT else code)
+
+
+def _headers(request: web.Request, *, without: tuple[str, ...]) -> CIMultiDict[str]:
+    headers = CIMultiDict(request.headers)
+    for name in (*_HOP_BY_HOP, *without):
+        headers.popall(name, None)
+    peers = [headers.get("X-Forwarded-For", ""), request.remote or ""]
+    headers["X-Forwarded-For"] = ", ".join(filter(None, peers))
+    headers["X-Forwarded-Host"] = request.host
+    headers["X-Forwarded-Proto"] = request.scheme
+    return headers
+
+
+def _copied(upstream: CIMultiDictProxy[str]) -> CIMultiDict[str]:
+    headers = CIMultiDict(upstream)
+    for name in (*_HOP_BY_HOP, "Date", "Server"):
+        headers.popall(name, None)
+    return headers

@@ -1,0 +1,128 @@
+"""PostgreSQL and NATS for one machine: our own, or given ones. Open this when one can't be reached."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from contextlib import AsyncExitStack
+from typing import Protocol, TypeVar
+
+import asyncpg
+import msgspec
+
+from darbar_contracts.subjects import PERMISSIONS
+from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
+from darbar_kit.embedded.place import PlaceUnusable, ServerMissing
+from darbar_kit.embedded.postgres import DataVersionWrong, PostgresFailed, PostgresServer
+from darbar_kit.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
+from darbar_kit.provision import DatabaseUrls, owner_role, provision, service_role
+from darbar_local.console import step
+from darbar_local.failures import ExitCode, Failure
+from darbar_local.folder import DataFolder
+from darbar_local.services import ALL, Service
+
+
+class Running(Protocol):
+    """A server or a service process that we have started."""
+
+    @property
+    def exit_code(self) -> int | None: ...
+
+
+_First = TypeVar("_First")
+_Second = TypeVar("_Second")
+
+
+class Servers(msgspec.Struct, frozen=True):
+    """`running` has an entry for each server of our own, which knows when it has ended."""
+
+    database_admin_url: str
+    nats_urls: Mapping[str, str]
+    running: Mapping[str, Running]
+
+
+class GivenServers(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DATABASE_URL (of an admin, who may make databases and roles) and NATS_URL."""
+
+    database_url: str = ""
+    nats_url: str = ""
+
+
+async def start_servers(folder: DataFolder, given: GivenServers, *, unsafe: bool, stack: AsyncExitStack) -> Servers:
+    """Starts what isn't given; the stack stops it."""
+    running: dict[str, Running] = {}
+
+    async def start_postgres() -> str:
+        if given.database_url:
+            return given.database_url
+        server = PostgresServer(folder.postgres, unsafe=unsafe)
+        stack.push_async_callback(server.stop)
+        with step("PostgreSQL started"):
+            url = await server.start()
+        running["PostgreSQL"] = server
+        return url
+
+    async def start_nats() -> Mapping[str, str]:
+        if given.nats_url:
+            return dict.fromkeys((service.name for service in ALL), given.nats_url)
+        server = NatsServer(folder.nats, users={name: Permissions(*pair) for name, pair in PERMISSIONS.items()})
+        stack.push_async_callback(server.stop)
+        with step("NATS started"):
+            await server.start()
+        running["NATS"] = server
+        return {name: server.url(name) for name in PERMISSIONS}
+
+    try:
+        admin_url, nats_urls = await _both(start_postgres(), start_nats())
+    except DataVersionWrong as error:
+        raise Failure(ExitCode.DATA_NEWER, str(error)) from error
+    except (PostgresFailed, NatsFailed, PlaceUnusable, ServerMissing) as error:
+        raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
+    return Servers(admin_url, nats_urls, running)
+
+
+async def _both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:
+    # Both are waited for, also when one fails: a start that goes on in the background could not be stopped.
+    one, two = await asyncio.gather(first, second, return_exceptions=True)
+    if isinstance(one, BaseException):
+        raise one
+    if isinstance(two, BaseException):
+        raise two
+    return one, two
+
+
+async def prepare_databases(admin_url: str, folder: DataFolder) -> dict[str, DatabaseUrls]:
+    """Makes the databases and roles, and brings them to what the code needs. By name of the service."""
+    with_database = [service for service in ALL if service.database]
+    try:
+        # One after the other: two that change roles at once may refuse each other.
+        with step("Databases and roles are there"):
+            urls = {service.name: await _provision(admin_url, service, folder) for service in with_database}
+        with step("Migrations applied"):
+            await asyncio.gather(*(_migrate(service, urls[service.name]) for service in with_database))
+    except (OSError, TimeoutError, asyncpg.InvalidAuthorizationSpecificationError) as error:
+        raise Failure(ExitCode.SERVER_FAILED, f"can't reach the PostgreSQL of DATABASE_URL: {error}") from error
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise Failure(ExitCode.SERVER_FAILED, f"the user of DATABASE_URL may not do enough: {error}") from error
+    return urls
+
+
+async def _provision(admin_url: str, service: Service, folder: DataFolder) -> DatabaseUrls:
+    return await provision(
+        admin_url,
+        service.database,
+        owner_password=folder.password(owner_role(service.database)),
+        service_password=folder.password(service_role(service.database)),
+    )
+
+
+async def _migrate(service: Service, urls: DatabaseUrls) -> None:
+    await apply_migrations(service, owner_url=urls.owner_url, service_role=urls.service_role)
+
+
+async def apply_migrations(service: Service, *, owner_url: str, service_role: str) -> list[str]:
+    """Raises Failure where a person has to decide."""
+    try:
+        return await migrate(owner_url, service.migrations, service_role=service_role)
+    except DatabaseNewer as error:
+        raise Failure(ExitCode.DATA_NEWER, f"{service.name}: {error}") from error
+    except (MigrationEdited, MigrationMisnamed) as error:
+        raise Failure(ExitCode.MIGRATION_REFUSED, f"{service.name}: {error}") from error

@@ -1,0 +1,46 @@
+"""Which settings a service gets on one machine. Open this when a service needs one more.
+
+They are variables, as in a cluster: the same mapping serves one process and several, and whatever is already in the
+environment wins, so DARBAR_TABLE_TURN_SECONDS_MAX=10 works with `darbar up` too.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from darbar_kit.provision import DatabaseUrls
+from darbar_kit.tokens import public_key_pem
+from darbar_local.services import Service
+
+
+class Wiring(msgspec.Struct, frozen=True, kw_only=True):
+    """What was made for the services at this start."""
+
+    databases: Mapping[str, DatabaseUrls]
+    nats_urls: Mapping[str, str]
+    token_private_key: str
+    public_url: str
+    unsafe_storage: bool
+    behind_front: bool = False
+
+
+def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a service that is reached at `address`; `given` ones win."""
+    made = {"nats_url": wiring.nats_urls[service.name], "unsafe_storage": str(int(wiring.unsafe_storage))}
+    if service.name in wiring.databases:
+        made["database_url"] = wiring.databases[service.name].service_url
+    match service.name:
+        case "lobby":
+            made |= {"token_private_key": wiring.token_private_key, "public_url": wiring.public_url}
+            if wiring.behind_front:
+                # The front tells who really asks; limits by address need to know.
+                made["trusted_proxies"] = '["127.0.0.1", "::1"]'
+        case "table":
+            made |= {"token_public_key": public_key_pem(wiring.token_private_key), "process_address": address}
+        case "wallet":
+            made |= {"token_public_key": public_key_pem(wiring.token_private_key)}
+        case _:
+            pass
+    return {service.prefix + name.upper(): value for name, value in made.items()} | {
+        name: value for name, value in given.items() if name.startswith(service.prefix)
+    }
