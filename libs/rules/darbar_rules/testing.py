@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
@@ -80,6 +82,23 @@ def evolved(game: Game, state: Any, events: tuple[Any, ...]) -> Any:
     for event in events:
         state = game.evolve(state, event)
     return state
+
+
+def facts_of(game: Game, state: Any, *, seen: Iterable[str]) -> dict[str, Any]:
+    """What a replay must come to, in plain JSON: no rules in it, and `seen` of it from a spectator's view."""
+    turn = game.turn(state)
+    result = game.result(state)
+    view = game.view(state, None)
+    facts: dict[str, Any] = {
+        "round": turn.round,
+        "turn": turn.turn,
+        "seats": turn.seats,
+        "hands": [game.view(state, seat).hand for seat in turn.seats],
+        "view": {name: getattr(view, name) for name in seen},
+        "result": None if result is None else asdict(result),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(facts))
+    return plain
 
 
 def options_with(game: Game, values: dict[str, Any]) -> Any | None:
