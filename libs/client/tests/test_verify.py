@@ -171,7 +171,7 @@ def test_what_the_seats_were_sent_is_what_the_rules_give(replay: Replay, seen: l
     report = verify_views(replay, seen)
     assert report.holds, report.differences
     assert report.frames > 100
-    assert report.views > 10
+    assert report.views >= 10
 
 
 def lied(seen: list[Seen], change: Callable[[EventFrame], EventFrame], kind: str) -> list[Seen]:
@@ -204,9 +204,9 @@ def test_a_view_that_was_not_so_is_found(replay: Replay, seen: list[Seen]) -> No
     seat, frame = seen[place]
     assert isinstance(frame, Snapshot)
     assert frame.game is not None
-    lie = replaced(frame, game=frame.game | {"hand": []})
+    lie = replaced(frame, game=frame.game | {"turn": -1})
     report = verify_views(replay, [(seat, lie)])
-    assert report.differences[0].endswith("the view differs in hand")
+    assert report.differences[0].endswith("the view differs in turn")
 
 
 def test_nothing_seen_proves_nothing(replay: Replay) -> None:

@@ -1,0 +1,165 @@
+"""How the players of the demo play: legal moves, some of them bold. Open this when a game does not get on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from darbar_client.answers import TableRef
+from darbar_client.darbar import Player
+from darbar_client.errors import CommandRefused, SocketEnded
+from darbar_client.table import TableSocket
+from darbar_contracts.frames import EventFrame, Snapshot, TableReason
+
+# Asking for the trump, showing it and the like: taken this often when they are allowed.
+POWER_SHARE = 0.3
+# How often a player looks at the whole table again, so that there are views to check.
+LOOK_SHARE = 0.03
+LEAVE_SECONDS_MAX = 60.0
+# The table had moved on before the command came: the next event says what is due.
+_TOO_LATE = frozenset({TableReason.STALE_TURN, TableReason.NOT_NOW})
+# Enough for a whole game, should nobody read for a while.
+EVENTS_UNREAD_MAX = 20_000
+
+Seen = tuple[int | None, EventFrame | Snapshot]
+Say = Callable[[str], None]
+
+
+class Guest:
+    """A player, their socket, and everything that they were shown."""
+
+    def __init__(self, player: Player, table: TableSocket, dice: random.Random) -> None:
+        self.player = player
+        self.table = table
+        self.seen: list[Seen] = []
+        self._dice = dice
+
+    async def play(self, hear: Callable[[EventFrame], None] | None = None) -> None:
+        """Until the game is over; `hear` is told every event."""
+        async for frame in self.table.events():
+            self.seen.append((self.table.seat, frame))
+            if isinstance(frame, EventFrame):
+                if hear is not None:
+                    hear(frame)
+                if frame.kind == "game_ended":
+                    return
+            elif frame.game is None and frame.table["game_number"] > 1:
+                return  # The end itself was missed: a reconnect brought what came after it.
+            if frame.version == self.table.version:
+                await self._act()
+
+    async def look(self) -> None:
+        """Keeps a view of now."""
+        snapshot = await self.table.refresh()
+        self.seen.append((snapshot.seat, snapshot))
+
+    async def leave(self) -> None:
+        """Gives the seat up as soon as that is possible."""
+        try:
+            await self.table.leave()
+        except SocketEnded as ended:
+            if ended.code != TableReason.TABLE_CLOSED:
+                raise
+
+    async def _act(self) -> None:
+        """What the table waits for from this seat, if anything."""
+        table = self.table
+        try:
+            if table.legal is not None:
+                await table.decide(self._choose())
+                if self._dice.random() < LOOK_SHARE:
+                    await self.look()
+            elif self._should_say_ready():
+                await table.ready()
+        except CommandRefused as refused:
+            if refused.code not in _TOO_LATE:
+                raise
+
+    def _should_say_ready(self) -> bool:
+        seat, now = self.table.seat, self.table.now
+        return seat is not None and now.phase == "counting_in" and not now.seats[seat].ready
+
+    def _choose(self) -> Any:
+        """Any card or bid with the same chance; what needs no card is rarer than it is allowed."""
+        table = self.table
+        choices = table.choices()
+        assert table.legal is not None
+        powers = len(table.legal.also)
+        plain, bold = choices[: len(choices) - powers], choices[len(choices) - powers :]
+        return self._dice.choice(bold if bold and (not plain or self._dice.random() < POWER_SHARE) else plain)
+
+
+class Teller:
+    """Counts what happens, and says a line about each round."""
+
+    def __init__(self, table: TableSocket, say: Say) -> None:
+        self._table = table
+        self._say = say
+        self._began = 0.0
+        self._last: dict[str, Any] = {}
+        self._moves_of_round = 0
+        self.moves = 0
+        self.playing_seconds = 0.0
+
+    @property
+    def moves_a_second(self) -> float:
+        return self.moves / self.playing_seconds if self.playing_seconds else 0.0
+
+    def hear(self, frame: EventFrame) -> None:
+        by = frame.public.get("by")
+        if by is not None:
+            self._last = frame.public
+            if by != "table":
+                self._moves_of_round += 1
+        elif frame.kind == "round_began":
+            self._began = time.monotonic()
+            self._moves_of_round = 0
+        elif frame.kind == "seeds_shown":
+            self._round_is_over(frame.public)
+
+    def _round_is_over(self, public: dict[str, Any]) -> None:
+        seconds = time.monotonic() - self._began
+        self.moves += self._moves_of_round
+        self.playing_seconds += seconds
+        names = [seat.name or "" for seat in self._table.now.seats]
+        winners = " and ".join(names[seat] for seat in self._last.get("winners", ()))
+        totals = " : ".join(str(total) for total in self._last.get("totals", ()))
+        outcome = str(self._last.get("outcome", "over")).replace("_", " ")
+        pace = f"{self._moves_of_round} moves in {seconds:.2f} s"
+        self._say(f"  round {public['round']:>2}  {outcome:<11} {winners:<20} {totals:<9} {pace}")
+
+
+async def seated(guests: list[Guest]) -> None:
+    """Everybody takes a seat; with seats left over the host calls bots in."""
+    host, *others = guests
+    for guest in others:
+        await guest.table.sit()
+    if len(guests) < len(host.table.now.seats):
+        await host.table.start_now()
+
+
+async def play_game(guests: list[Guest], teller: Teller) -> None:
+    """From the first count-in to the game's end."""
+    first, *others = guests
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(first.play(teller.hear))
+        for guest in others:
+            tasks.create_task(guest.play())
+
+
+async def all_leave(guests: list[Guest]) -> None:
+    """Before the next game begins: a count-in stops as soon as a seat is empty."""
+    async with asyncio.timeout(LEAVE_SECONDS_MAX), asyncio.TaskGroup() as tasks:
+        for guest in guests:
+            tasks.create_task(guest.leave())
+
+
+async def joined(players: list[Player], ref: TableRef, dice: random.Random) -> list[Guest]:
+    """A socket for each player."""
+    return [
+        Guest(player, await player.join(ref, events_unread_max=EVENTS_UNREAD_MAX), random.Random(dice.random()))
+        for player in players
+    ]

@@ -1,0 +1,117 @@
+"""A server of one's own, started and stopped as a child process. Open this when the demo can't start one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import aiohttp
+
+HOST = "127.0.0.1"
+START_SECONDS_MAX = 120.0
+STOP_SECONDS_MAX = 60.0
+LOOK_SECONDS_MAX = 2.0
+POLL_SECONDS = 0.1
+LOG_LINES_SHOWN = 20
+
+# Nobody watches: bots act at once, count-ins are short, one address may make many guests and play quickly.
+QUICK: Mapping[str, str] = {
+    "DARBAR_TABLE_BOT_PAUSE_SECONDS_MIN": "0",
+    "DARBAR_TABLE_BOT_PAUSE_SECONDS_MAX": "0",
+    "DARBAR_TABLE_COUNT_IN_SECONDS": "0.2",
+    "DARBAR_TABLE_FRAMES_A_SECOND_MAX": "2000",
+    "DARBAR_LOBBY_GUESTS_AN_HOUR_MAX": "0",
+}
+
+
+class ServerFailed(Exception):
+    """The server did not start; the message has the last lines of its log."""
+
+
+class LocalServer:
+    """`darbar up` on a free port, with its data in a folder that the caller made."""
+
+    def __init__(self, folder: Path, *, settings: Mapping[str, str] = QUICK) -> None:
+        self.port = free_port()
+        self._folder = folder
+        self._settings = settings
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        return self._folder / "server.log"
+
+    async def start(self) -> None:
+        """Returns when it is ready. May be called again after `stop` or `kill`: the data and the port stay."""
+        variables = [f"{name}={value}" for name, value in self._settings.items()]
+        command = [sys.executable, "-m", "darbar_local", "up", "--port", str(self.port)]
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                "env",
+                *variables,
+                *command,
+                "--data",
+                str(self._folder / "data"),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # Ctrl-C is for us: we stop it when the players have left.
+                start_new_session=True,
+            )
+        await self._until_ready()
+
+    async def stop(self) -> None:
+        """Ends it in peace; a server that does not go is killed."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), STOP_SECONDS_MAX)
+        except TimeoutError:
+            await self.kill()
+
+    async def kill(self) -> None:
+        """kill -9: no goodbye to anybody."""
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+
+    async def _until_ready(self) -> None:
+        assert self._process is not None
+        end = time.monotonic() + START_SECONDS_MAX
+        while not await is_ready(self.url):
+            if self._process.returncode is not None or time.monotonic() > end:
+                await self.kill()
+                raise ServerFailed("\n".join(self.log.read_text().splitlines()[-LOG_LINES_SHOWN:]))
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def is_ready(url: str) -> bool:
+    """Whether a server answers there and lacks nothing."""
+    timeout = aiohttp.ClientTimeout(total=LOOK_SECONDS_MAX)
+    try:
+        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{url}/readyz") as answered:
+            return answered.status == 200
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return False
+
+
+def free_port() -> int:
+    """A port that nobody listens on just now."""
+    with socket.socket() as found:
+        found.bind((HOST, 0))
+        port: int = found.getsockname()[1]
+        return port
