@@ -92,7 +92,7 @@ class Writer:
         self._queries = queries
         self._process_id = process_id
         self._connections = connections
-        self._metrics = metrics
+        self.metrics = metrics
         self._waiting: deque[Append] = deque()
         self._work = asyncio.Event()
         self._in_work = 0
@@ -137,7 +137,7 @@ class Writer:
     async def _store(self, lane: Lane, batch: list[Append]) -> None:
         """Ends when every append of the batch has its outcome. A bad row makes the rest go one table at a time."""
         started = perf_counter()
-        rest, alone, pause = batch, False, PAUSE_SECONDS_MIN
+        rest, alone, pause = batch, False, 0.0
         while rest:
             group = rest[:1] if alone else rest
             outcome = await self._try(lane, group)
@@ -145,15 +145,15 @@ class Writer:
                 done = await self._stored_of(lane, group) if outcome is Outcome.UNKNOWN else []
                 _finish(done, Outcome.STORED)
                 rest = [append for append in rest if append not in done]
-                await asyncio.sleep(0 if done else pause)
-                pause = min(pause * 2, PAUSE_SECONDS_MAX)
+                await asyncio.sleep(pause)
+                pause = min(max(pause * 2, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX)
             elif outcome is Outcome.STORED or len(group) == 1:
                 _finish(group, outcome)
                 rest = rest[len(group) :]
             else:
                 alone = True
-        self._metrics.append_seconds.observe(perf_counter() - started)
-        self._metrics.append_events.observe(sum(len(append.rows) for append in batch))
+        self.metrics.append_seconds.observe(perf_counter() - started)
+        self.metrics.append_events.observe(sum(len(append.rows) for append in batch))
 
     async def _try(self, lane: Lane, group: list[Append]) -> Outcome:
         """One append. Raises FenceLost when this process has been declared dead."""
@@ -181,7 +181,7 @@ class Writer:
         """Which of a group with an unknown outcome is stored; waits for the database as long as it takes."""
         pause = PAUSE_SECONDS_MIN
         while True:
-            self._metrics.unknown_outcomes.inc()
+            self.metrics.unknown_outcomes.inc()
             try:
                 chains = await lane.last_chains(group)
             except (*UNKNOWN_ERRORS, asyncpg.PostgresError) as error:

@@ -1,0 +1,132 @@
+"""A proxy before PostgreSQL that cuts the connection exactly before or after a commit. Open this to test lost answers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
+
+Cut = Literal["before", "after"]
+HEADER_BYTES = 5
+BIND = ord("B")
+READY_FOR_QUERY = ord("Z")
+SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
+
+
+class CuttingProxy:
+    """Passes everything on, until it is armed: then the next statement that is executed loses its connection."""
+
+    def __init__(self, database_url: str) -> None:
+        self._parts = urlsplit(database_url)
+        self._armed: Cut | None = None
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._open = asyncio.Event()
+        self._open.set()
+        self.cuts = 0
+
+    async def start(self) -> str:
+        """The URL to connect to instead."""
+        self._server = await asyncio.start_server(self._client, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        user, _, _ = self._parts.netloc.rpartition("@")
+        return urlunsplit(self._parts._replace(netloc=f"{user}@127.0.0.1:{port}"))
+
+    def arm(self, cut: Cut) -> None:
+        """`before`: the statement never reaches the server. `after`: it is committed, its answer is lost."""
+        self._armed = cut
+
+    def go_away(self) -> None:
+        """The database is unreachable until come_back()."""
+        self._open.clear()
+        for writer in list(self._writers):
+            writer.transport.abort()
+
+    def come_back(self) -> None:
+        self._open.set()
+
+    async def stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for writer in list(self._writers):
+            writer.transport.abort()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self._writers.add(writer)
+        try:
+            if self._open.is_set():
+                await self._serve(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            self._writers.discard(writer)
+            writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server_reader, server_writer = await asyncio.open_connection(self._parts.hostname, self._parts.port)
+        self._writers.add(server_writer)
+        session = _Session(self, writer, server_writer)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(session.from_client(reader))
+                tasks.create_task(session.from_server(server_reader))
+        except* (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self._writers.discard(server_writer)
+            server_writer.transport.abort()
+
+    def take_arm(self) -> Cut | None:
+        """Disarm; what it was armed with."""
+        armed, self._armed = self._armed, None
+        self.cuts += armed is not None
+        return armed
+
+
+class _Session:
+    def __init__(self, proxy: CuttingProxy, client: asyncio.StreamWriter, server: asyncio.StreamWriter) -> None:
+        self._proxy = proxy
+        self._client = client
+        self._server = server
+        self._cutting_after = False
+
+    async def from_client(self, reader: asyncio.StreamReader) -> None:
+        startup = await _startup(reader)
+        if startup == SSL_REQUEST:
+            self._client.write(b"N")
+            startup = await _startup(reader)
+        self._server.write(startup)
+        while True:
+            kind, message = await _message(reader)
+            armed = self._proxy.take_arm() if kind == BIND else None
+            if armed == "before":
+                raise ConnectionResetError
+            self._cutting_after = self._cutting_after or armed == "after"
+            self._server.write(message)
+
+    async def from_server(self, reader: asyncio.StreamReader) -> None:
+        while True:
+            kind, message = await _message(reader)
+            if not self._cutting_after:
+                self._client.write(message)
+            elif kind == READY_FOR_QUERY:
+                raise ConnectionResetError
+
+
+async def _startup(reader: asyncio.StreamReader) -> bytes:
+    """The messages before the connection is open have no kind."""
+    length = await reader.readexactly(4)
+    return length + await reader.readexactly(int.from_bytes(length, "big") - 4)
+
+
+async def _message(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    header = await reader.readexactly(HEADER_BYTES)
+    return header[0], header + await reader.readexactly(int.from_bytes(header[1:], "big") - 4)

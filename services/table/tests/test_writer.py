@@ -1,0 +1,196 @@
+"""Group commit and its failure paths, against a real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from typing import TypeAlias
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+import pytest_asyncio
+from cutting_proxy import CuttingProxy
+
+from darbar_kit.database import queries
+from darbar_kit.testing import TestDatabase, eventually
+from darbar_table.chain import first_link, link
+from darbar_table.metrics import Metrics
+from darbar_table.writer import Append, FenceLost, Outcome, Row, Writer
+
+PROCESS_ID = "t-test"
+CUTS = 1000
+
+
+class Stream:
+    """One table's events as a test writes them."""
+
+    def __init__(self) -> None:
+        self.table_id = uuid4()
+        self.chain = first_link(self.table_id)
+        self.version = 0
+        self.outcome: asyncio.Future[Outcome]
+
+    def append(self, *, body: str = '{"card": "AS"}', version: int | None = None) -> Append:
+        """The next event, or one that claims another version."""
+        version = self.version + 1 if version is None else version
+        at = datetime.now(UTC)
+        chain = link(self.chain, self.table_id, version, kind="card_played", at=at, body=body.encode())
+        self.outcome = asyncio.get_running_loop().create_future()
+
+        def done(outcome: Outcome) -> None:
+            if outcome is Outcome.STORED:
+                self.version, self.chain = version, chain
+            self.outcome.set_result(outcome)
+
+        row = Row(version, "card_played", body, at, chain)
+        return Append(self.table_id, [row], shard=1, outbox=[(version, "{}")], done=done)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def connection(table_database: TestDatabase) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    connected = await asyncpg.connect(table_database.owner_url)
+    await connected.execute("INSERT INTO table_process VALUES ($1, 'here', now() + interval '1 hour')", PROCESS_ID)
+    yield connected
+    await connected.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def run_writer() -> AsyncIterator[Callable[[str], Writer]]:
+    """A writer on a database URL, running; stopped at the end of the test."""
+    running: list[asyncio.Task[None]] = []
+
+    def start(url: str) -> Writer:
+        writer = Writer(url, queries("darbar_table"), process_id=PROCESS_ID, connections=1, metrics=Metrics())
+        running.append(asyncio.create_task(writer.run()))
+        return writer
+
+    yield start
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
+RunWriter = Callable[[str], Writer]
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+
+async def _stored(connection: Connection, table_id: UUID) -> list[asyncpg.Record]:
+    return await connection.fetch("SELECT version, chain FROM event WHERE table_id = $1 ORDER BY version", table_id)
+
+
+async def _tables_stored(connection: Connection, table_ids: list[UUID]) -> int:
+    return int(
+        await connection.fetchval("SELECT count(DISTINCT table_id) FROM event WHERE table_id = ANY($1)", table_ids)
+    )
+
+
+async def test_of_fifty_tables_in_one_batch_forty_eight_are_stored(
+    table_database: TestDatabase, connection: Connection, run_writer: RunWriter
+) -> None:
+    streams = [Stream() for _ in range(50)]
+    taken, impossible = streams[17], streams[31]
+    await connection.execute(
+        "INSERT INTO event VALUES ($1, 1, 'card_played', '{}', now(), $2)", taken.table_id, bytes(32)
+    )
+    writer = run_writer(str(table_database))
+    for stream in streams:
+        writer.offer(stream.append(body='{"broken"' if stream is impossible else "{}"))
+    outcomes = await asyncio.gather(*(stream.outcome for stream in streams))
+    assert outcomes[17] is Outcome.FOREIGN_VERSION
+    assert outcomes[31] is Outcome.IMPOSSIBLE
+    assert outcomes.count(Outcome.STORED) == 48
+    good = [stream.table_id for stream in streams if stream not in (taken, impossible)]
+    assert await _tables_stored(connection, good) == 48
+    assert await _stored(connection, impossible.table_id) == []
+
+
+@pytest.mark.parametrize("body", ['{"a": "\\ud800"}', '{"a":', "\x00", '{"a": "\ud800"}', "x" * 10])
+async def test_a_body_that_the_database_cannot_take_is_impossible(
+    table_database: TestDatabase, connection: Connection, run_writer: RunWriter, body: str
+) -> None:
+    good, bad = Stream(), Stream()
+    writer = run_writer(str(table_database))
+    bad_append = Append(
+        bad.table_id,
+        [Row(1, "card_played", body, datetime.now(UTC), bytes(32))],
+        shard=1,
+        outbox=[],
+        done=lambda outcome: verdict.set_result(outcome),
+    )
+    verdict: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+    writer.offer(bad_append)
+    writer.offer(good.append())
+    expected = Outcome.STORED if body == '{"a": "\\ud800"}' else Outcome.IMPOSSIBLE
+    assert await verdict is expected
+    assert await good.outcome is Outcome.STORED
+
+
+async def test_a_version_that_jumps_is_not_hidden_by_the_next_one(
+    table_database: TestDatabase, connection: Connection, run_writer: RunWriter
+) -> None:
+    stream = Stream()
+    writer = run_writer(str(table_database))
+    for version in (1, 2):
+        writer.offer(stream.append())
+        assert await stream.outcome is Outcome.STORED
+        assert stream.version == version
+    writer.offer(stream.append(version=2))
+    assert await stream.outcome is Outcome.FOREIGN_VERSION
+
+
+async def test_a_process_that_was_declared_dead_stores_nothing(
+    table_database: TestDatabase, connection: Connection
+) -> None:
+    await connection.execute("DELETE FROM table_process")
+    stream = Stream()
+    writer = Writer(
+        str(table_database), queries("darbar_table"), process_id=PROCESS_ID, connections=1, metrics=Metrics()
+    )
+    writer.offer(stream.append())
+    with pytest.RaisesGroup(FenceLost):
+        await writer.run()
+    assert await _stored(connection, stream.table_id) == []
+    assert await connection.fetchval("SELECT count(*) FROM outbox") == 0
+
+
+async def test_a_connection_cut_around_the_commit_loses_and_doubles_nothing(
+    table_database: TestDatabase, connection: Connection, run_writer: RunWriter
+) -> None:
+    proxy = CuttingProxy(str(table_database))
+    writer = run_writer(await proxy.start())
+    chance = random.Random(2026)
+    streams = [Stream() for _ in range(3)]
+    try:
+        for _ in range(CUTS):
+            proxy.arm(chance.choice(("before", "after")))
+            for stream in streams:
+                writer.offer(stream.append())
+            assert {await stream.outcome for stream in streams} == {Outcome.STORED}
+    finally:
+        await proxy.stop()
+    assert proxy.cuts == CUTS
+    for stream in streams:
+        rows = await _stored(connection, stream.table_id)
+        assert [row["version"] for row in rows] == list(range(1, CUTS + 1))
+        assert rows[-1]["chain"] == stream.chain
+
+
+async def test_a_database_that_goes_away_only_delays(
+    table_database: TestDatabase, connection: Connection, run_writer: RunWriter
+) -> None:
+    proxy = CuttingProxy(str(table_database))
+    writer = run_writer(await proxy.start())
+    stream = Stream()
+    writer.offer(stream.append())
+    await stream.outcome
+    proxy.go_away()
+    writer.offer(stream.append())
+    counted = writer.metrics.registry.get_sample_value
+    await eventually(lambda: (counted("table_append_unknown_outcomes_total") or 0) >= 2)
+    assert not stream.outcome.done()
+    proxy.come_back()
+    assert await stream.outcome is Outcome.STORED
+    await proxy.stop()
