@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, assert_never
 
-from darbar_rules.cards import BITS, SUIT_OF, SUITS, TEXTS, texts_of
+from darbar_rules.cards import BITS, CARDS_IN_DECK, SUIT_OF, SUITS, TEXTS, texts_of
 from darbar_rules.game import Legal, Shown
 from darbar_rules.games.court_piece.events import (
     CardPlayed,
@@ -248,5 +249,11 @@ def _seen(state: State, leader: int, cards: tuple[int, ...], trump_from: int, se
         player = (leader + place) % SEATS
         face_down = bool(state.play.face_down & BITS[card])
         power = place >= trump_from and SUIT_OF[card] == state.deal.trump and not face_down
-        seen.append(SeenCard(player, None if face_down and player != seat else TEXTS[card], power, face_down))
+        seen.append(_seen_card(player, None if face_down and player != seat else TEXTS[card], power, face_down))
     return tuple(seen)
+
+
+# Views of long rounds are mostly such cards, and there are few different ones.
+@lru_cache(maxsize=SEATS * (CARDS_IN_DECK + 1) * 3)
+def _seen_card(seat: int, card: str | None, trump: bool, face_down: bool) -> SeenCard:
+    return SeenCard(seat, card, trump, face_down)
