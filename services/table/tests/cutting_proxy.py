@@ -1,4 +1,4 @@
-"""A proxy before PostgreSQL that cuts the connection exactly before or after a commit. Open this to test lost answers."""
+"""A proxy that cuts the connection to PostgreSQL right before or after a commit. Open this to test lost answers."""
 
 from __future__ import annotations
 
