@@ -12,6 +12,8 @@ from darbar_client.http import Http
 # A token is renewed when this much of its life is left, so that none ends on its way.
 MARGIN_SECONDS_MAX = 60.0
 MARGIN_SHARE = 0.2
+# Whatever the server says a token lives, no more are asked for than this.
+RENEWAL_SECONDS_MIN = 0.5
 
 
 class Tokens:
@@ -49,4 +51,4 @@ class Tokens:
     def _take(self, session: Session) -> None:
         self._session = session
         margin_seconds = min(MARGIN_SECONDS_MAX, session.access_seconds * MARGIN_SHARE)
-        self._renew_at = self._clock() + session.access_seconds - margin_seconds
+        self._renew_at = self._clock() + max(session.access_seconds - margin_seconds, RENEWAL_SECONDS_MIN)

@@ -128,7 +128,7 @@ def _wrong_coins(evidence: Evidence) -> Iterator[str]:
     coins = evidence.coins
     if coins.sum_coins or coins.players_below_zero or coins.transfers_unbalanced:
         yield f"the wallet's audit: {coins}"
-    if not (coins.balances_match and coins.pots_match):
+    if not (coins.balances_match and coins.pots_match and coins.stakes_match):
         yield f"the wallet's audit: {coins}"
 
 
