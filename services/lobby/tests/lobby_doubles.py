@@ -108,10 +108,10 @@ class TableDouble:
     async def tell_raw(self, table_id: str, content: bytes) -> None:
         await self._bus.jetstream.publish(milestone(table_id), content)
 
-    async def tell_if_it_can(self, told: Milestone) -> None:
+    async def tell_if_it_can(self, *told: Milestone) -> None:
         with suppress(nats.errors.Error):
             await ensure_stream(self._bus.jetstream)
-            await self.tell(told)
+            await self.tell(*told)
 
     async def waiting(self) -> int:
         """Messages that the lobby has not acknowledged."""

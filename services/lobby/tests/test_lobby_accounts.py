@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 import pytest_asyncio
+from lobby_doubles import GRANT_COINS, House, open_house, signed_in
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_kit.tokens import ACCESS_SECONDS, TokenReader, public_key_pem
 from darbar_lobby.app import GRANTS
 from darbar_lobby.grants import new_account_key
 from darbar_lobby.names import AVATARS, name_is_allowed
-from tests.lobby_doubles import GRANT_COINS, House, open_house, signed_in
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from lobby_doubles import PROCESS, Answered, Caller, House, open_house
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-from tests.lobby_doubles import PROCESS, Answered, Caller, House, open_house
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

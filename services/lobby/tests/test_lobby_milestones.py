@@ -10,10 +10,7 @@ import asyncpg
 import msgspec
 import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
-
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-from darbar_lobby.app import build_app
-from tests.lobby_doubles import (
+from lobby_doubles import (
     MIGRATIONS,
     Caller,
     House,
@@ -22,6 +19,9 @@ from tests.lobby_doubles import (
     rights,
     settings_for,
 )
+
+from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_lobby.app import build_app
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

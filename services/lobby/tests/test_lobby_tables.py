@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 import pytest_asyncio
+from lobby_doubles import PROCESS, House, open_house
 
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-from tests.lobby_doubles import PROCESS, House, open_house
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -1,0 +1,223 @@
+"""The directory's rules, without a server. Open this when a seat or a code is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from darbar_contracts.tables import Milestone, MilestoneKind
+from darbar_lobby.domain import (
+    applied,
+    body_sha256,
+    code_step,
+    entry_of,
+    is_code,
+    new_code,
+    opened,
+    refresh_judgement,
+    step_for,
+    token_sha256,
+)
+from darbar_lobby.entries import CodeStep, Entry, Holder, RefreshState, Step
+from darbar_lobby.wire import NewTable
+
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+ASKED = Entry(
+    table_id="t",
+    host_id="ann",
+    game="court_piece",
+    options={},
+    seats=4,
+    bet_coins=100,
+    turn_seconds=15,
+    visibility="public",
+    bot_level="normal",
+    invite_token="invite",
+    free_seats=3,
+    created_at=AT,
+)
+OPEN = opened(ASKED)
+
+
+def milestone(kind: MilestoneKind, number: int, *, free_seats: int = 3, generation: int = 1, **body: Any) -> Milestone:
+    return Milestone(
+        generation=generation, table_id="t", number=number, kind=kind, at=AT, free_seats=free_seats, body=body
+    )
+
+
+def holders(entry: Entry) -> dict[int, str | None]:
+    return {holder.seat: holder.account_id for holder in entry.holders}
+
+
+def after(entry: Entry, milestones: Sequence[Milestone]) -> Entry:
+    for told in milestones:
+        if step_for(entry, told) is Step.APPLY:
+            entry = applied(entry, told)
+    return entry
+
+
+def test_an_opened_table_has_its_host_in_seat_0() -> None:
+    assert (OPEN.state, OPEN.free_seats, holders(OPEN)) == ("open", 3, {0: "ann"})
+    assert opened(OPEN) == OPEN
+
+
+def test_the_first_milestone_opens_a_table_too() -> None:
+    created = applied(ASKED, milestone("table_created", 1, free_seats=3))
+    assert (created.state, created.number, holders(created)) == ("open", 1, {0: "ann"})
+    assert opened(created) == created, "the answer that comes later changes nothing"
+
+
+def test_an_answer_that_comes_late_brings_nobody_back() -> None:
+    left = after(ASKED, [milestone("table_created", 1), milestone("seat_freed", 2, free_seats=4, seat=0)])
+    assert holders(opened(left)) == {}
+
+
+@pytest.mark.parametrize(
+    ("number", "generation", "step"),
+    [(1, 1, Step.DROP), (2, 1, Step.DROP), (3, 1, Step.APPLY), (4, 1, Step.GAP), (3, 0, Step.DROP), (3, 2, Step.APPLY)],
+)
+def test_only_the_next_number_is_applied(number: int, generation: int, step: Step) -> None:
+    entry = msgspec.structs.replace(OPEN, number=2, generation=1)
+    assert step_for(entry, milestone("quit", number, generation=generation)) is step
+
+
+def test_seats_are_taken_changed_and_freed() -> None:
+    entry = after(
+        OPEN,
+        [
+            milestone("seat_taken", 1, free_seats=2, seat=2, account_id="bob"),
+            milestone("seat_taken", 2, free_seats=1, seat=1, account_id=None),
+            milestone("seat_taken", 3, free_seats=1, seat=2, account_id="eve"),
+            milestone("seat_freed", 4, free_seats=2, seat=1, account_id=None),
+            milestone("quit", 5, free_seats=2, account_id="bob"),
+            milestone("round_ended", 6, free_seats=2),
+        ],
+    )
+    assert holders(entry) == {0: "ann", 2: "eve"}
+    assert (entry.number, entry.free_seats) == (6, 2)
+
+
+@pytest.mark.parametrize("body", [{}, {"seat": None}, {"seat": "1"}, {"seat": True}, {"seat": -1}])
+def test_a_seat_that_is_not_named_changes_nobody(body: dict[str, Any]) -> None:
+    entry = applied(OPEN, milestone("seat_taken", 1, free_seats=2, **body))
+    assert (holders(entry), entry.number, entry.free_seats) == ({0: "ann"}, 1, 2)
+
+
+def test_a_round_and_the_games_end() -> None:
+    playing = applied(OPEN, milestone("round_started", 1, round=3))
+    assert (playing.playing, playing.round) == (True, 3)
+    counted = applied(playing, milestone("round_started", 2))
+    assert counted.round == 4
+    assert applied(counted, milestone("game_ended", 3)).playing is False
+
+
+def test_a_closed_table_is_empty() -> None:
+    closed = applied(OPEN, milestone("table_closed", 1))
+    assert (closed.state, closed.holders, closed.free_seats, closed.code_opens) == ("closed", (), 0, False)
+
+
+@pytest.mark.ruling("TL-3")
+@pytest.mark.parametrize(
+    ("free_seats", "state", "kind", "has_code", "step"),
+    [
+        (3, "open", "table_created", False, CodeStep.GIVE),
+        (1, "open", "seat_taken", True, CodeStep.KEEP),
+        (0, "open", "seat_taken", True, CodeStep.KEEP),
+        (0, "open", "round_started", True, CodeStep.FREE),
+        (1, "open", "round_started", True, CodeStep.KEEP),
+        (0, "open", "round_ended", False, CodeStep.KEEP),
+        (1, "open", "seat_freed", False, CodeStep.GIVE),
+        (1, "open", "seat_freed", True, CodeStep.KEEP),
+        (0, "closed", "table_closed", True, CodeStep.FREE),
+        (0, "closed", "table_closed", False, CodeStep.KEEP),
+        (3, "asked", "table_created", False, CodeStep.KEEP),
+    ],
+)
+def test_when_a_code_is_given_and_freed(free_seats: int, state: Any, kind: str, has_code: bool, step: CodeStep) -> None:
+    entry = msgspec.structs.replace(OPEN, free_seats=free_seats, state=state)
+    assert code_step(entry, kind, has_code=has_code) is step
+
+
+KINDS: tuple[MilestoneKind, ...] = ("seat_taken", "seat_freed", "round_started", "game_ended", "quit")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3), st.integers(0, 4)), max_size=12),
+    st.lists(st.integers(0, 20), max_size=60),
+)
+def test_whatever_comes_twice_late_or_early_the_last_state_is_that_of_the_order(
+    told: list[tuple[MilestoneKind, int, int]], deliveries: list[int]
+) -> None:
+    log = [
+        milestone(kind, number, free_seats=free, seat=seat, account_id="bob")
+        for number, (kind, seat, free) in enumerate(told, 1)
+    ]
+    entry = OPEN
+    for index in deliveries:
+        if index < len(log):
+            entry = after(entry, [log[index]])
+    assert entry == after(OPEN, log[: entry.number])
+    assert after(entry, log) == after(OPEN, log)
+
+
+def test_a_table_that_was_never_heard_of_begins_with_its_first_milestone() -> None:
+    body = {
+        "game": "court_piece",
+        "options": {"trump": "open"},
+        "seats": 4,
+        "bet_coins": 100,
+        "turn_seconds": 15,
+        "visibility": "private",
+        "host": "ann",
+        "something_newer": True,
+    }
+    entry = entry_of(milestone("table_created", 1, **body), "invite")
+    assert entry is not None
+    assert (entry.host_id, entry.seats, entry.options, entry.bot_level) == ("ann", 4, {"trump": "open"}, "normal")
+    assert (entry.state, entry.number, entry.free_seats) == ("asked", 0, 3)
+    del body["host"]
+    assert entry_of(milestone("table_created", 1, **body), "invite") is None
+
+
+@pytest.mark.parametrize(
+    ("revoked", "used", "expired", "judgement"),
+    [
+        (False, False, False, "good"),
+        (False, True, False, "reused"),
+        (False, True, True, "reused"),
+        (False, False, True, "expired"),
+        (True, False, False, "revoked"),
+        (True, True, False, "revoked"),
+    ],
+)
+def test_what_a_refresh_token_is_worth(revoked: bool, used: bool, expired: bool, judgement: str) -> None:
+    assert refresh_judgement(RefreshState("ann", revoked, used, expired)) == judgement
+
+
+def test_bodies_that_mean_the_same_have_one_hash() -> None:
+    one = NewTable(game="g", bet_coins=100, options={"a": 1, "b": {"c": 2, "d": 3}})
+    other = NewTable(game="g", bet_coins=100, options={"b": {"d": 3, "c": 2}, "a": 1}, turn_seconds=15)
+    assert body_sha256(one) == body_sha256(other)
+    assert body_sha256(one) != body_sha256(msgspec.structs.replace(one, bet_coins=101))
+
+
+def test_any_text_can_be_asked_for_as_a_token() -> None:
+    assert len({token_sha256(token) for token in ("", "a", "\ud800", "ä")}) == 4
+
+
+def test_codes_have_six_digits() -> None:
+    assert new_code(lambda _: 7) == "000007"
+    assert is_code("000007")
+    assert not any(is_code(text) for text in ("", "12345", "1234567", "12 456", "12345a", "१२३४५६", "²³²³²³"))
+
+
+def test_a_holder_is_known_by_account() -> None:
+    entry = msgspec.structs.replace(OPEN, holders=(Holder(0, "ann", AT), Holder(1, None, AT)))
+    assert entry.seats_account("ann")
+    assert not entry.seats_account("bob")

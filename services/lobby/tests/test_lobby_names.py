@@ -1,0 +1,132 @@
+"""Names: who is let through and who is not. Open this before adding a word to a list."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from darbar_lobby.names import (
+    AVATARS,
+    NAME_CHARACTERS_MAX,
+    name_is_allowed,
+    name_login_is_allowed,
+    random_name,
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Al",
+        "Amina Begum",
+        "Abdul-Rahman",
+        "O'Neill",
+        "زہرہ بیگم",
+        "मीरा",
+        "Ayşe",
+        "Łukasz",
+        "李小龙",
+        "Zoya 99",
+        "Cassandra",
+        "Dickens",
+        "Scunthorpe",
+        "Poornima",
+        "Nigar",
+        "Nigam",
+        "Essex Girl",
+        "Classic",
+        "Hancock",
+        "Peacock",
+        "Basshunter",
+        "Administratum",
+        "Botany",
+        "Abbot",
+        "Hostile Fox",
+        "Mother Falcon",
+        "Brandi Kim",
+        "Titsian",
+    ],
+)
+def test_honest_names_are_let_through(name: str) -> None:
+    assert name_is_allowed(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "A",
+        "x" * (NAME_CHARACTERS_MAX + 1),
+        "12345",
+        "!!!",
+        "🂡🂢",
+        "admin",
+        "ADMIN",
+        "Admin 1",
+        "A d m i n",
+        "4dm1n",
+        "аdmin",  # The first letter is Cyrillic.
+        "àdmîn",
+        "ａｄｍｉｎ",
+        "ad\u200dmin",
+        "Darbar",
+        "dar-bar",
+        "Moderator",
+        "Bot 3",
+        "bot",
+        "House",
+        "System",
+        "fuck",
+        "FuUuUck you",
+        "f u c k",
+        "f.u.c.k",
+        "fück",
+        "phat fuck",
+        "madarch0d",
+        "bhen chod",
+        "chut",
+        "ch00t",
+        "sh1t",
+        "@ss",
+        "you ass",
+        "nigger",
+        "n1gg3r",
+        "Hitler 88",
+    ],
+)
+def test_reserved_and_abusive_names_are_refused_in_any_disguise(name: str) -> None:
+    assert not name_is_allowed(name)
+
+
+@pytest.mark.ruling("TL-2")
+def test_every_name_that_is_given_is_one_that_could_be_chosen() -> None:
+    dice = random.Random(1)
+    names = {random_name(dice.choice) for _ in range(2000)}
+    assert len(names) > 300
+    assert all(name_is_allowed(name) for name in names)
+
+
+def test_avatars_are_keys() -> None:
+    assert len(set(AVATARS)) == len(AVATARS)
+    assert all(avatar.isascii() and avatar.isalpha() and avatar.islower() for avatar in AVATARS)
+
+
+@pytest.mark.parametrize(
+    ("name_login", "allowed"),
+    [
+        ("ann", True),
+        ("ann.b-2_c", True),
+        ("a" * 32, True),
+        ("9lives", True),
+        ("an", False),
+        ("a" * 33, False),
+        (".ann", False),
+        ("Ann", False),
+        ("an n", False),
+        ("änn", False),
+        ("ann\n", False),
+    ],
+)
+def test_login_names(name_login: str, allowed: bool) -> None:
+    assert name_login_is_allowed(name_login) is allowed
