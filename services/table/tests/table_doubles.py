@@ -170,11 +170,11 @@ class Lobby:
 
     def __init__(self, bus: Bus, writer: TokenWriter, session: aiohttp.ClientSession) -> None:
         self._bus = bus
-        self._writer = writer
+        self.writer = writer
         self._session = session
 
     def token(self, name: str) -> str:
-        return self._writer.write(Claims(account_id=name, name=name.capitalize(), avatar="fox", role="player"))
+        return self.writer.write(Claims(account_id=name, name=name.capitalize(), avatar="fox", role="player"))
 
     async def create(self, table_id: str, **changes: Any) -> TableLook:
         """A table with `ann` as its host."""
