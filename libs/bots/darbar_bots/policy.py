@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 
+class ViewInvalid(Exception):
+    """This is no view of a seat that may decide something now."""
+
+
 class Policy(Protocol):
     """Decides for the seat whose view it is given, and for nobody else.
 
@@ -12,4 +16,4 @@ class Policy(Protocol):
     """
 
     def decide(self, view: Any) -> Any:
-        """One of the game's decisions, always a legal one; `view` is the game's `view_type` of a seat that may act."""
+        """One of the decisions that are legal for the seat. Raises ViewInvalid; `view` is the game's `view_type`."""

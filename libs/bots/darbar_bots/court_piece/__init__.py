@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from darbar_bots.court_piece.known import Known, known_from
+from darbar_bots.court_piece.known import Known, hand_of, known_from
 from darbar_bots.court_piece.play import Choice, Position
 from darbar_bots.court_piece.trump import best_cut, card_to_hide, suit_to_call, value_of_asking, value_of_showing
-from darbar_bots.policy import Policy
-from darbar_rules.cards import SUITS, TEXTS, mask_of_texts
+from darbar_bots.policy import Policy, ViewInvalid
+from darbar_rules.cards import SUITS, TEXTS
 from darbar_rules.games.court_piece.events import AskTrump, ChooseTrump, Decision, PlayCard, ShowTrump
 from darbar_rules.games.court_piece.view import CourtPieceView
 
@@ -32,7 +32,9 @@ class RulePolicy:
 
 
 def _call(view: CourtPieceView) -> ChooseTrump:
-    hand = mask_of_texts(view.hand)
+    if not view.legal.name:
+        raise ViewInvalid("it is not this seat's turn to call")
+    hand = hand_of(view)
     if view.options.trump == "hidden":
         return ChooseTrump(card=TEXTS[card_to_hide(hand)])
     return ChooseTrump(suit=SUITS[suit_to_call(hand)])

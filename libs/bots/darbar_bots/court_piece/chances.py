@@ -9,9 +9,9 @@ from darbar_bots.court_piece.known import Known
 from darbar_rules.cards import SUIT_MASKS, SUIT_OF, SUITS
 
 # While the trump is hidden, whoever cannot follow may ask for it: how often that takes the trick.
-ASKED_AND_WON: Final = 0.3
+ASKED_AND_WON: Final = 0.2
 # A later seat that beats a card has been beaten in turn by the one after it.
-BEATEN_AGAIN: Final = 0.5
+BEATEN_AGAIN: Final = 0.7
 
 
 class Chances:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from darbar_bots.policy import ViewInvalid
 from darbar_rules.cards import IDS, SUIT_MASKS, SUIT_OF, SUITS, WHOLE_DECK, mask_of_texts
 from darbar_rules.games.court_piece.options import SEATS
 from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND
@@ -56,7 +57,12 @@ class Known:
     @property
     def may_cut(self) -> bool:
         """Whether a card that does not follow suit becomes the trump suit (CP-25)."""
-        return self.mode == "kaat" and self.trump is None and self.led is not None and not self.legal & SUIT_MASKS[self.led]
+        return (
+            self.mode == "kaat"
+            and self.trump is None
+            and self.led is not None
+            and not self.legal & SUIT_MASKS[self.led]
+        )
 
     def with_us(self, seat: int) -> bool:
         return (seat - self.seat) % 2 == 0
@@ -72,8 +78,29 @@ class Known:
 
 
 def known_from(view: CourtPieceView, *, remembers: bool = True) -> Known:
-    """All that the view tells; with `remembers` off, finished tricks are forgotten, as a beginner does."""
-    assert view.seat is not None
+    """All that the view tells; with `remembers` off, finished tricks are forgotten, as a beginner does.
+
+    Raises ViewInvalid for cards, suits or seats that there are not.
+    """
+    try:
+        return _known_from(view, remembers=remembers)
+    except (KeyError, IndexError, ValueError) as missing:
+        raise ViewInvalid(f"no such card, suit or seat: {missing}") from missing
+
+
+def hand_of(view: CourtPieceView) -> int:
+    """The seat's cards. Raises ViewInvalid for one that there is not."""
+    try:
+        return mask_of_texts(view.hand)
+    except KeyError as missing:
+        raise ViewInvalid(f"no such card: {missing}") from missing
+
+
+def _known_from(view: CourtPieceView, *, remembers: bool) -> Known:
+    if view.seat is None or not view.legal.play:
+        raise ViewInvalid("it is not this seat's turn to play a card")
+    if len(view.hand_counts) != SEATS or not set(view.legal.play) <= set(view.hand):
+        raise ViewInvalid("its parts contradict each other")
     finished = [trick.cards for trick in view.tricks] if remembers else []
     played = [*finished, view.trick]
     hand = mask_of_texts(view.hand)

@@ -11,10 +11,13 @@ from darbar_bots.court_piece.known import Known
 from darbar_bots.court_piece.worth import OTHERS_WIN_AGAIN, Stakes
 from darbar_rules.cards import RANK_OF, SUIT_OF, beats
 
-# A card that would win when led is worth keeping; so is any trump, and a little any high card.
-KEEP_WINNER: Final = 0.9
-KEEP_TRUMP: Final = 0.5
-KEEP_RANK: Final = 0.02
+# Winners are worth most late, when several in a row take a pile: what is spent early must bring as much. Any trump, and
+# any high card a little, is worth keeping too. (These and the other weights were found by playing many rounds.)
+KEEP_WINNER: Final = 3.0
+KEEP_TRUMP: Final = 1.5
+KEEP_RANK: Final = 0.08
+# A trick that the partner holds as surely as this is not taken from him.
+SURE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Position:
 
     def best(self, cards: int) -> Choice:
         """The best of these cards; of equally good ones the lowest."""
-        choices = (Choice(card, self.value(card)) for card in cards_of(cards))
+        choices = [Choice(card, self.value(card)) for card in cards_of(self._without_overtaking(cards))]
         return max(choices, key=lambda choice: (choice.value, -RANK_OF[choice.card]))
 
     def value(self, card: int) -> float:
@@ -54,6 +57,15 @@ class Position:
             wins_again = self._wins_again(card) if seat == known.seat else OTHERS_WIN_AGAIN
             value += chance * self._stakes.of_win(seat, best if seat == winner else None, wins_again)
         return value
+
+    def _without_overtaking(self, cards: int) -> int:
+        """A trick that is surely the partner's is left to him, unless taking it picks up the pile."""
+        known = self._known
+        if known.winning != known.partner or known.best is None or known.led is None or known.streak == known.seat:
+            return cards
+        sure = self._chances.winners(known.best, known.partner, led=known.led)[known.partner] >= SURE
+        under = sum(1 << card for card in cards_of(cards) if not beats(card, known.best, known.trump))
+        return under or cards if sure else cards
 
     def _kept(self, card: int) -> float:
         known = self._known

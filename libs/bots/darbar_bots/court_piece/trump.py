@@ -21,7 +21,7 @@ HONOURS: Final[Mapping[int, float]] = {
 CUT_STRENGTH: Final = 0.5
 CUT_STRENGTH_PAR: Final = 3.5
 # Piles are picked up only once the trump is shown, and the caller's side has more of it.
-SHOWN_FOR_CALLER: Final = 0.3
+SHOWN_FOR_CALLER: Final = 0.6
 
 
 def suit_to_call(hand: int) -> int:
@@ -81,4 +81,6 @@ def _likely_trumps(known: Known) -> Mapping[int, float]:
     assert known.caller is not None
     weights = {suit: chances.expected(known.caller, suit) ** 2 for suit in range(len(SUITS))}
     total = sum(weights.values())
+    if not total:
+        return dict.fromkeys(weights, 1 / len(weights))
     return {suit: weight / total for suit, weight in weights.items() if weight}

@@ -13,9 +13,9 @@ WON_ROUND: Final = 4.0
 BEYOND_WON: Final = 0.3
 SAVED_FROM_SWEEP: Final = 2.0
 # How likely another seat wins the trick after one it has won.
-OTHERS_WIN_AGAIN: Final = 0.4
+OTHERS_WIN_AGAIN: Final = 0.25
 # No pile is picked up before the trump is known: what a lead won before that is worth of a later one.
-BEFORE_TRUMP: Final = 0.4
+BEFORE_TRUMP: Final = 0.08
 
 
 @dataclass(frozen=True, slots=True)
