@@ -69,6 +69,7 @@ class Line:
         self._tries = 0
         self._token = ""
         self._token_refused = False
+        self._cut = asyncio.Event()
 
     def post(self, content: bytes) -> None:
         """Sends on the present connection; without one nothing happens: who must be heard speaks again on the next."""
@@ -78,6 +79,10 @@ class Line:
     def hello(self, version: int) -> None:
         """Asks for what came after this version, or with 0 for a snapshot."""
         self.post(msgspec.json.encode(Hello(protocol=PROTOCOL, token=self._token, version=version)))
+
+    def cut(self) -> None:
+        """Gives the present connection up, as if it had been lost."""
+        self._cut.set()
 
     async def run(self) -> None:
         """Raises SocketEnded when the table says that it is over, Unreachable when nobody can be reached any more."""
@@ -123,6 +128,7 @@ class Line:
         self._hearing.opening()
         refused, self._token_refused = self._token_refused, False
         self._token = await (self._tokens.renewed(self._token) if refused else self._tokens.access())
+        self._cut.clear()
         connection = await Connection.opened(self._http.session, await self._url(), self._decoder)
         self._connection = connection
         try:
@@ -130,6 +136,7 @@ class Line:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(connection.write())
                 tasks.create_task(self._keep_token_fresh())
+                tasks.create_task(self._until_cut())
                 async for frame in connection.frames():
                     if isinstance(frame, Closing):
                         raise Broken(frame.code, frame.message)
@@ -138,6 +145,10 @@ class Line:
         finally:
             self._connection = None
             await connection.close()
+
+    async def _until_cut(self) -> None:
+        await self._cut.wait()
+        raise Broken("cut", "the connection was given up")
 
     async def _keep_token_fresh(self) -> None:
         """The socket ends with its token, unless a newer one comes before."""

@@ -206,6 +206,10 @@ class TableSocket:
             self._task.cancel()
             await asyncio.wait({self._task})
 
+    def cut(self) -> None:
+        """Loses the connection on purpose; this socket comes back as after any other loss."""
+        self._line.cut()
+
     async def __aenter__(self) -> TableSocket:
         return self
 

@@ -115,6 +115,13 @@ async def test_a_lost_socket_is_opened_again_and_goes_on_where_it_was(
     assert server.hellos[-1]["version"] == 6
 
 
+async def test_a_socket_that_is_cut_on_purpose_comes_back(server: ScriptedServer, table: TableSocket) -> None:
+    table.cut()
+    await eventually(lambda: len(server.hellos) == 2)
+    server.event("seat_ready", {"seat": 0})
+    await reaches(table, 6)
+
+
 async def test_a_command_returns_the_version_at_which_it_stands(server: ScriptedServer, table: TableSocket) -> None:
     assert await table.ready() == 6
     (command,) = server.commands
@@ -244,7 +251,6 @@ async def test_sitting_down_is_known_from_the_event_that_carries_the_commands_id
 ) -> None:
     server.seat = None
     table = await amina.join(await amina.create_table("court_piece"), fair=False)
-    assert table.seat is None
     server.act = lambda scripted, command: scripted.event(
         "seat_taken", {"seat": 2, "name": "Amina", "avatar": "kite"}, id=command["id"]
     )

@@ -51,6 +51,10 @@ class LocalServer:
     def log(self) -> Path:
         return self._folder / "server.log"
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
     async def start(self) -> None:
         """Returns when it is ready. May be called again after `stop` or `kill`: the data and the port stay."""
         variables = [f"{name}={value}" for name, value in self._settings.items()]

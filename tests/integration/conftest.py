@@ -1,0 +1,59 @@
+"""The server that all tests here share, and servers that a test may kill. Open this when one does not start."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from stack import PATIENCE, SETTINGS
+
+from darbar_client import Darbar
+from darbar_client.demo.server import LocalServer
+
+OTHERS_MAY_ENTER = 0o711
+
+
+@pytest.fixture(scope="session")
+def stack_folder() -> Iterator[Path]:
+    """Not below pytest's own folder, which the user of PostgreSQL may not enter."""
+    folder = Path(tempfile.mkdtemp(prefix="darbar-stack-"))
+    folder.chmod(OTHERS_MAY_ENTER)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server(stack_folder: Path) -> AsyncIterator[LocalServer]:
+    """Everything in one process, as `make run` starts it."""
+    started = LocalServer(new_folder(stack_folder, "shared"), settings=SETTINGS)
+    await started.start()
+    yield started
+    await started.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server_to_kill(stack_folder: Path) -> AsyncIterator[LocalServer]:
+    """A server of the test's own. Whatever the test did to it, its children are gone afterwards."""
+    started = LocalServer(new_folder(stack_folder, "to-kill"), settings=SETTINGS)
+    await started.start()
+    yield started
+    if not started.is_running:
+        # Only a new start finds the PostgreSQL and NATS that a killed one left behind.
+        await started.start()
+    await started.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def darbar(server: LocalServer) -> AsyncIterator[Darbar]:
+    async with Darbar(server.url, patience=PATIENCE) as opened:
+        yield opened
+
+
+def new_folder(parent: Path, name: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
+    folder.chmod(OTHERS_MAY_ENTER)
+    return folder

@@ -1,0 +1,73 @@
+"""A whole server for tests, and a game played on it. Open this to change how the tests of everything play."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from darbar_client import Darbar, Patience, TableSocket
+from darbar_client.demo.checks import Check, Evidence, checks, gather
+from darbar_client.demo.playing import Guest, all_leave, joined, play_game, seated
+from darbar_client.demo.playing import Teller as Teller
+from darbar_client.demo.server import QUICK
+
+GAME_SECONDS_MAX = 300.0
+SEATS = 4
+# Tests may lose what they stored in a power cut: fsync is what a busy machine is slowest at.
+SETTINGS = {**QUICK, "DARBAR_UNSAFE_STORAGE": "1"}
+PATIENCE = Patience(http_seconds=120.0, socket_seconds=120.0, command_seconds=120.0)
+
+Interruption = Callable[[list[Guest]], Awaitable[None]]
+
+
+class Game:
+    """Players who have sat down at a table of their own."""
+
+    def __init__(self, guests: list[Guest]) -> None:
+        self.guests = guests
+        self.teller = Teller(guests[0].table, lambda line: None)
+
+    @property
+    def table(self) -> TableSocket:
+        return self.guests[0].table
+
+    @property
+    def has_bots(self) -> bool:
+        return len(self.guests) < SEATS
+
+    async def play(self, interruption: Interruption | None = None) -> None:
+        """To the end, with something that happens in between."""
+        async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
+            tasks.create_task(play_game(self.guests, self.teller))
+            if interruption is not None:
+                tasks.create_task(_run(interruption, self.guests))
+
+    async def evidence(self) -> Evidence:
+        """Everybody leaves, then the server is asked for all there is."""
+        await all_leave(self.guests)
+        return await gather(self.guests, has_bots=self.has_bots)
+
+
+async def game_of(darbar: Darbar, *, people: int = SEATS, seed: int = 1, **options: Any) -> Game:
+    """A private table of Court Piece with so many people; the other seats are for bots."""
+    players = [await darbar.guest() for _ in range(people)]
+    ref = await players[0].create_table("court_piece", options=options)
+    guests = await joined(players, ref, random.Random(seed))
+    await seated(guests)
+    return Game(guests)
+
+
+def false_checks(evidence: Evidence) -> list[Check]:
+    """The checks that do not hold; none are left when all is well."""
+    return [check for check in checks(evidence) if not check.holds]
+
+
+async def in_the_middle_of_round(table: TableSocket, round: int) -> None:
+    """Waits until this round has seen some cards."""
+    await table.until(lambda now: now.now.phase == "playing" and now.round == round and now.turn >= 12)
+
+
+async def _run(interruption: Interruption, guests: list[Guest]) -> None:
+    await interruption(guests)

@@ -1,0 +1,106 @@
+"""Whole games over real sockets, with everything that can be proven about them. The first place to look when all else
+is green and nothing works."""
+
+from __future__ import annotations
+
+import pytest
+from stack import PATIENCE, Game, false_checks, game_of, in_the_middle_of_round
+
+from darbar_client import Darbar, TableSocket
+from darbar_client.demo.playing import Guest
+from darbar_client.demo.server import LocalServer
+from darbar_client.table_now import TableNow
+from darbar_contracts.frames import EventFrame
+
+
+async def test_four_people_play_to_ten_points(darbar: Darbar) -> None:
+    game = await game_of(darbar)
+    await game.play()
+    evidence = await game.evidence()
+    assert false_checks(evidence) == []
+    assert max(max(guest.table.version for guest in game.guests), len(evidence.replay.events)) > 100
+
+
+@pytest.mark.parametrize("people", [1, 2])
+async def test_bots_take_the_empty_seats_and_play_to_the_end(darbar: Darbar, people: int) -> None:
+    game = await game_of(darbar, people=people)
+    await game.play()
+    assert false_checks(await game.evidence()) == []
+
+
+@pytest.mark.parametrize("trump", ["open", "kaat"])
+async def test_the_other_trump_modes_are_played_to_the_end(darbar: Darbar, trump: str) -> None:
+    game = await game_of(darbar, trump=trump)
+    await game.play()
+    assert false_checks(await game.evidence()) == []
+
+
+async def test_sockets_that_are_cut_in_the_middle_come_back_and_miss_nothing(darbar: Darbar) -> None:
+    game = await game_of(darbar)
+
+    async def cut_all(guests: list[Guest]) -> None:
+        for round in (1, 2, 3):
+            await in_the_middle_of_round(guests[0].table, round)
+            for guest in guests:
+                guest.table.cut()
+
+    await game.play(cut_all)
+    assert false_checks(await game.evidence()) == []
+    for guest in game.guests:
+        assert versions_without_a_hole(guest)
+
+
+async def test_what_events_say_of_the_table_is_what_a_snapshot_says(darbar: Darbar) -> None:
+    game = await game_of(darbar, people=2)
+
+    async def compare(guests: list[Guest]) -> None:
+        for round in (1, 2):
+            await in_the_middle_of_round(guests[1].table, round)
+            await compare_with_a_snapshot(guests[1].table)
+
+    await game.play(compare)
+    await game.evidence()
+
+
+async def test_a_server_that_is_killed_and_started_again_goes_on_with_the_same_round(
+    server_to_kill: LocalServer,
+) -> None:
+    async with Darbar(server_to_kill.url, patience=PATIENCE) as darbar:
+        game = await game_of(darbar)
+        rounds: list[tuple[int, int]] = []
+
+        async def kill(guests: list[Guest]) -> None:
+            table = guests[0].table
+            await in_the_middle_of_round(table, 2)
+            await server_to_kill.kill()
+            rounds.append((table.now.game_number, table.round))
+            await server_to_kill.start()
+            await table.until(lambda now: now.caught_up)
+            rounds.append((table.now.game_number, table.round))
+
+        await game.play(kill)
+        assert false_checks(await game.evidence()) == []
+        assert rounds[0] == (1, 2)
+        assert shown_rounds(game) == list(range(1, len(shown_rounds(game)) + 1))
+
+
+def versions_without_a_hole(guest: Guest) -> bool:
+    versions = sorted({frame.version for _, frame in guest.seen})
+    return versions == list(range(versions[0], versions[-1] + 1))
+
+
+def shown_rounds(game: Game) -> list[int]:
+    """The rounds whose end the first player was told of."""
+    frames = [frame for _, frame in game.guests[0].seen if isinstance(frame, EventFrame)]
+    return [frame.public["round"] for frame in frames if frame.kind == "seeds_shown"]
+
+
+async def compare_with_a_snapshot(table: TableSocket) -> None:
+    """At a moment when nothing came between the two."""
+    for _ in range(100):
+        before: tuple[int, TableNow] = (table.version, table.now)
+        snapshot = await table.refresh()
+        if snapshot.version == before[0]:
+            assert table.now == before[1]
+            return
+    raise AssertionError("the table never stood still for a moment")
