@@ -39,8 +39,8 @@ async def test_sockets_that_are_cut_in_the_middle_come_back_and_miss_nothing(dar
     game = await game_of(darbar)
 
     async def cut_all(guests: list[Guest]) -> None:
-        for round in (1, 2, 3):
-            await in_the_middle_of_round(guests[0].table, round)
+        for number in (1, 2, 3):
+            await in_the_middle_of_round(guests[0].table, number)
             for guest in guests:
                 guest.table.cut()
 
@@ -54,8 +54,8 @@ async def test_what_events_say_of_the_table_is_what_a_snapshot_says(darbar: Darb
     game = await game_of(darbar, people=2)
 
     async def compare(guests: list[Guest]) -> None:
-        for round in (1, 2):
-            await in_the_middle_of_round(guests[1].table, round)
+        for number in (1, 2):
+            await in_the_middle_of_round(guests[1].table, number)
             await compare_with_a_snapshot(guests[1].table)
 
     await game.play(compare)
