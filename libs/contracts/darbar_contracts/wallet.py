@@ -168,7 +168,7 @@ class WalletAudit(msgspec.Struct, frozen=True):
     """Whether the coins add up, in totals only.
 
     Good is: `sum_coins` 0, `balances_match` (every balance is the sum of its entries), nobody below zero, no transfer
-    unbalanced, `pots_match` (pots and reserves hold what the open stakes put there), `stakes_match` (what players are
+    unbalanced or missing, `pots_match` (pots and reserves hold what the open stakes put there), `stakes_match` (what players are
     told to have at tables is what they put there).
     """
 
@@ -177,6 +177,7 @@ class WalletAudit(msgspec.Struct, frozen=True):
     balances_match: bool
     players_below_zero: int
     transfers_unbalanced: int
+    transfers_missing: int
     stakes_open: int
     pots_coins: int
     reserves_coins: int

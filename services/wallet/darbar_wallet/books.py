@@ -60,11 +60,21 @@ def reserve(table_id: str) -> str:
     return f"reserve:{table_id}"
 
 
-class Funds(msgspec.Struct, frozen=True):
-    """What an account has, and its bets in pots; as much as those is reserved besides, for paying again."""
+class Asked(msgspec.Struct, frozen=True):
+    """A request, as it is stored, and the hash that tells a repeat from another request under the same key."""
 
-    balance_coins: int = 0
-    staked_coins: int = 0
+    request: TransferRequest
+    body: str
+    request_hash: bytes
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def as_asked(request: TransferRequest) -> Asked:
+    """Needs nothing but the request, so that it is done while the request waits."""
+    body = _encoder.encode(request)
+    return Asked(request, body.decode(), hashlib.sha256(kind_of(request).encode() + b"\n" + body).digest())
 
 
 class Posting(msgspec.Struct, frozen=True):
@@ -84,84 +94,80 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What a request does. `is_new` False: it was answered before (or its key was), and nothing is to be stored.
-
-    `body` is the request as it is stored, `request_hash` its hash.
-    """
+    """What a request does. `is_new` False: it was answered before (or its key was), and nothing is to be stored."""
 
     answer: WalletAnswer
-    body: bytes = b""
-    request_hash: bytes = b""
     is_new: bool = True
     postings: tuple[Posting, ...] = ()
     closes: str | None = None
 
 
-_NOTHING = Funds()
-
-
 class Books:
     """Balances and earlier answers of everybody a batch concerns; decisions are recorded in the order they were taken.
 
-    `closed`: which kind of transfer closed a stake, by the stake's key. `welcomed`: accounts that had their new
-    account's grant. `topped_up`: accounts that had a top-up today, by the database's date.
+    `balances`: available coins by account; an account that isn't there was never seen. `staked`: bets in pots by
+    account. `closed`: which kind of transfer closed a stake, by the stake's key. `welcomed`: accounts that had their
+    new account's grant. `topped_up`: accounts that had a top-up today, by the database's date.
     """
 
     def __init__(
         self,
         *,
-        funds: dict[str, Funds] | None = None,
+        balances: dict[str, int] | None = None,
+        staked: dict[str, int] | None = None,
         known: dict[str, Known] | None = None,
         closed: dict[str, TransferKind] | None = None,
         welcomed: Iterable[str] = (),
         topped_up: Iterable[str] = (),
     ) -> None:
-        self.funds = funds or {}
-        self.known = known or {}
-        self.closed = closed or {}
+        self.balances = balances if balances is not None else {}
+        self.staked = staked if staked is not None else {}
+        self.known = known if known is not None else {}
+        self.closed = closed if closed is not None else {}
         self.welcomed = set(welcomed)
         self.topped_up = set(topped_up)
 
     def available(self, account: str) -> int:
         """The coins that can be spent; none where the account was never seen."""
-        return self.funds.get(account, _NOTHING).balance_coins
+        return self.balances.get(account, 0)
 
     def total(self, account: str) -> int:
-        """All that a player has: the balance and what lies at tables."""
-        funds = self.funds.get(account, _NOTHING)
-        return funds.balance_coins + 2 * funds.staked_coins
+        """All that a player has: the balance, the bets in pots, and as much again in reserves."""
+        return self.balances.get(account, 0) + 2 * self.staked.get(account, 0)
 
     def stake(self, stake_key: str) -> StakeRequest | None:
         """The stake of this key, if it was granted."""
         known = self.known.get(stake_key)
         return known.stake if known is not None and known.answer.done else None
 
-    def record(self, request: TransferRequest, decision: Decision) -> None:
+    def record(self, asked: Asked, decision: Decision) -> None:
         """Makes the decision part of the books, so that the next request of the batch is decided after it."""
         if not decision.is_new:
             return
-        stake = request if isinstance(request, StakeRequest) else None
-        self.known[request.key] = Known(decision.request_hash, decision.answer, stake)
+        request = asked.request
+        balances = self.balances
         for posting in decision.postings:
-            self._add(posting.account, posting.coins)
+            balances[posting.account] = balances.get(posting.account, 0) + posting.coins
+        stake = request if isinstance(request, StakeRequest) else None
+        self.known[request.key] = Known(asked.request_hash, decision.answer, stake)
         if stake is not None and decision.answer.done:
             self._add_stakes(stake, sign=1)
         if decision.closes is not None:
-            self.closed[decision.closes] = kind_of(request)
-            closed = self.stake(decision.closes)
-            if closed is not None:
-                self._add_stakes(closed, sign=-1)
+            self._record_closing(decision.closes, kind_of(request))
         if isinstance(request, GrantRequest) and decision.answer.done:
             granted = self.welcomed if request.kind == "new_account" else self.topped_up
             granted.add(request.account_id)
 
+    def _record_closing(self, stake_key: str, kind: TransferKind) -> None:
+        self.closed[stake_key] = kind
+        stake = self.stake(stake_key)
+        if stake is not None:
+            self._add_stakes(stake, sign=-1)
+
     def _add_stakes(self, stake: StakeRequest, *, sign: int) -> None:
         for seat in stake.seats:
-            self._add(player(seat.account_id), 0, staked_coins=sign * stake.bet_coins)
-
-    def _add(self, account: str, coins: int, *, staked_coins: int = 0) -> None:
-        funds = self.funds.get(account, _NOTHING)
-        self.funds[account] = Funds(funds.balance_coins + coins, funds.staked_coins + staked_coins)
+            account = player(seat.account_id)
+            self.staked[account] = self.staked.get(account, 0) + sign * stake.bet_coins
 
 
 def kind_of(request: TransferRequest) -> TransferKind:
@@ -175,16 +181,3 @@ def kind_of(request: TransferRequest) -> TransferKind:
             return TransferKind.REFUND
         case GrantRequest():
             return TransferKind(request.kind)
-
-
-_encoder = msgspec.json.Encoder(order="deterministic")
-
-
-def written(request: TransferRequest) -> bytes:
-    """The request as it is stored and hashed."""
-    return _encoder.encode(request)
-
-
-def request_hash(request: TransferRequest, body: bytes) -> bytes:
-    """What tells a repeat from another request under the same key. `body` is written(request)."""
-    return hashlib.sha256(kind_of(request).encode() + b"\n" + body).digest()

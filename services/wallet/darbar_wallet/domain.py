@@ -18,17 +18,15 @@ from darbar_wallet.books import (
     BANK,
     FORFEIT,
     ROUNDING,
+    Asked,
     Books,
     Decision,
     EntryReason,
     Posting,
     TransferKind,
-    TransferRequest,
     player,
     pot,
-    request_hash,
     reserve,
-    written,
 )
 
 # Far above the highest bet of a table, far below what a sum could overflow.
@@ -45,24 +43,22 @@ class GrantTerms(msgspec.Struct, frozen=True):
     top_up_below_coins: int = 100
 
 
-def decide(request: TransferRequest, books: Books, terms: GrantTerms) -> Decision:
+def decide(asked: Asked, books: Books, terms: GrantTerms) -> Decision:
     """What is answered and posted. A key that was answered before gets that answer; refusals are answers too."""
-    body = written(request)
-    hash_ = request_hash(request, body)
+    request = asked.request
     known = books.known.get(request.key)
     if known is not None:
-        answer = known.answer if known.request_hash == hash_ else _no(WalletReason.KEY_REUSED)
+        answer = known.answer if known.request_hash == asked.request_hash else _no(WalletReason.KEY_REUSED)
         return Decision(answer, is_new=False)
     match request:
         case StakeRequest():
-            decision = _stake(request, books)
+            return _stake(request, books)
         case SettleRequest():
-            decision = _settle(request, books)
+            return _settle(request, books)
         case RefundRequest():
-            decision = _refund(request, books)
+            return _refund(request, books)
         case GrantRequest():
-            decision = _grant(request, books, terms)
-    return msgspec.structs.replace(decision, body=body, request_hash=hash_)
+            return _grant(request, books, terms)
 
 
 def _stake(request: StakeRequest, books: Books) -> Decision:
@@ -171,7 +167,7 @@ def _grant(request: GrantRequest, books: Books, terms: GrantTerms) -> Decision:
             return _refused(WalletReason.ALREADY_GRANTED)
         lines.move(terms.new_account_coins, BANK, to, EntryReason.NEW_ACCOUNT)
         return lines.decision(books, [request.account_id])
-    if to not in books.funds:
+    if to not in books.balances:
         return _refused(WalletReason.ACCOUNT_UNKNOWN)
     if request.account_id in books.topped_up:
         return _refused(WalletReason.ALREADY_GRANTED)
@@ -200,21 +196,21 @@ class _Lines:
         self._coins: dict[tuple[str, EntryReason], int] = {}
 
     def move(self, coins: int, source: str, target: str, reason: EntryReason) -> None:
-        self._coins[source, reason] = self._coins.get((source, reason), 0) - coins
-        self._coins[target, reason] = self._coins.get((target, reason), 0) + coins
+        lines = self._coins
+        lines[source, reason] = lines.get((source, reason), 0) - coins
+        lines[target, reason] = lines.get((target, reason), 0) + coins
 
-    def decision(
-        self,
-        books: Books,
-        people: Iterable[str | None],
-        *,
-        closes: str | None = None,
-    ) -> Decision:
+    def decision(self, books: Books, people: Iterable[str | None], *, closes: str | None = None) -> Decision:
         """All of it, with the people's balances afterwards."""
-        postings = tuple(Posting(account, coins, why) for (account, why), coins in self._coins.items() if coins)
-        after = {player(account_id): books.available(player(account_id)) for account_id in people if account_id}
-        for posting in postings:
-            if posting.account in after:
-                after[posting.account] += posting.coins
-        balances = {account.removeprefix("player:"): coins for account, coins in after.items()}
-        return Decision(WalletAnswer(True, balances=balances), postings=postings, closes=closes)
+        postings: list[Posting] = []
+        moved: dict[str, int] = {}
+        for (account, reason), coins in self._coins.items():
+            if coins:
+                postings.append(Posting(account, coins, reason))
+                moved[account] = moved.get(account, 0) + coins
+        balances: dict[str, int] = {}
+        for account_id in people:
+            if account_id is not None:
+                account = player(account_id)
+                balances[account_id] = books.available(account) + moved.get(account, 0)
+        return Decision(WalletAnswer(True, balances=balances), postings=tuple(postings), closes=closes)

@@ -22,7 +22,7 @@ SELECT account_id, kind
 
 -- lock_accounts --
 -- Always in the same order, so that two batches could never wait for each other.
-SELECT account, balance_coins, staked_coins
+SELECT number, account, balance_coins, staked_coins
   FROM account
  WHERE account = ANY($1::text[])
  ORDER BY account
@@ -31,28 +31,39 @@ SELECT account, balance_coins, staked_coins
 -- append --
 -- All that a batch decided, in one statement: the triggers check it as a whole and move the balances.
 -- The writer's row is the fence: a process that was declared dead stores nothing and gets 0.
+-- The entries' columns come as the text of arrays: there are ten of them a transfer, and the driver takes longer to
+-- look at each number than the server takes to read it.
 WITH alive AS MATERIALIZED (
     SELECT 1 FROM wallet_writer WHERE writer_id = $1 FOR KEY SHARE
 ), opened AS (
-    INSERT INTO account (account)
-    SELECT unnest($2::text[])
+    INSERT INTO account (number, account)
+    SELECT * FROM unnest($2::bigint[], $3::text[])
      WHERE EXISTS (SELECT 1 FROM alive)
 ), transferred AS (
-    INSERT INTO transfer (key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
+    INSERT INTO transfer (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
                           amount_coins, entry_count, generation)
-    SELECT asked.*, $15::int
-      FROM unnest($3::text[], $4::text[], $5::boolean[], $6::bytea[], $7::json[], $8::json[], $9::text[], $10::text[],
-                  $11::text[], $12::text[], $13::bigint[], $14::smallint[]) AS asked
+    SELECT asked.number, asked.key, asked.kind::transfer_kind, asked.done, asked.request_hash, asked.request,
+           asked.answer, asked.table_id, asked.unit, asked.closes, asked.account_id, asked.amount_coins,
+           asked.entry_count, $17::int
+      FROM unnest($4::bigint[], $5::text[], $6::text[], $7::boolean[], $8::bytea[], $9::json[], $10::json[],
+                  $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[], $16::smallint[])
+           AS asked (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
+                     amount_coins, entry_count)
      WHERE EXISTS (SELECT 1 FROM alive)
-    RETURNING number, key, unit
 ), entered AS (
-    INSERT INTO entry (transfer_number, line, account, coins, reason, unit)
-    SELECT transferred.number, posting.line, posting.account, posting.coins, posting.reason, transferred.unit
-      FROM unnest($16::text[], $17::smallint[], $18::text[], $19::bigint[], $20::text[])
-           AS posting (key, line, account, coins, reason)
-      JOIN transferred USING (key)
+    INSERT INTO entry (transfer_number, line, account_number, coins, reason, unit)
+    SELECT posting.transfer_number, posting.line, posting.account_number, posting.coins, posting.reason, asked.unit
+      FROM unnest($18::text::bigint[], $19::text::smallint[], $20::text::bigint[], $21::text::bigint[],
+                  $22::text::entry_reason[])
+           AS posting (transfer_number, line, account_number, coins, reason)
+      JOIN unnest($4::bigint[], $12::text[]) AS asked (number, unit) ON asked.number = posting.transfer_number
+     WHERE EXISTS (SELECT 1 FROM alive)
 )
 SELECT count(*) FROM alive;
+
+-- last_numbers --
+-- What the writer counts on from.
+SELECT (SELECT coalesce(max(number), 0) FROM account) AS account, (SELECT coalesce(max(number), 0) FROM transfer) AS transfer;
 
 -- expire_writer --
 -- Waits for the append that is under way; after it the dead process stores nothing.
@@ -84,46 +95,50 @@ SELECT balance_coins, staked_coins FROM account WHERE account = $1;
 -- entries --
 -- A page of an account's lines, newest first. A line's number is its transfer's with three digits for the line.
 SELECT entry.transfer_number * 1000 + entry.line AS number,
-       entry.coins, entry.reason, entry.unit, transfer.table_id, transfer.at
-  FROM entry
+       entry.coins, entry.reason::text AS reason, entry.unit, transfer.table_id, transfer.at
+  FROM account
+  JOIN entry ON entry.account_number = account.number
   JOIN transfer ON transfer.number = entry.transfer_number
- WHERE entry.account = $1 AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
+ WHERE account.account = $1 AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
  ORDER BY entry.transfer_number DESC, entry.line DESC
  LIMIT $3;
 
 -- audit --
 -- Whether the coins add up, in one snapshot. Reads the whole ledger.
 WITH posted AS (
-    SELECT account, sum(coins) AS coins FROM entry GROUP BY account
+    SELECT account_number, sum(coins) AS coins FROM entry GROUP BY account_number
 ), open_stake AS (
     SELECT stake.number
       FROM transfer AS stake
      WHERE stake.kind = 'stake' AND stake.done
        AND NOT EXISTS (SELECT 1 FROM transfer AS closer WHERE closer.closes = stake.key)
 ), lying AS (
-    SELECT entry.account, entry.reason, sum(entry.coins) AS coins
+    SELECT entry.account_number, entry.reason, sum(entry.coins) AS coins
       FROM entry
       JOIN open_stake ON open_stake.number = entry.transfer_number
-     GROUP BY entry.account, entry.reason
+     GROUP BY entry.account_number, entry.reason
 )
 SELECT (SELECT count(*) FROM entry) AS entries,
        (SELECT coalesce(sum(coins), 0)::bigint FROM entry) AS sum_coins,
        NOT EXISTS (
-           SELECT 1 FROM account LEFT JOIN posted ON posted.account = account.account
+           SELECT 1 FROM account LEFT JOIN posted ON posted.account_number = account.number
             WHERE account.balance_coins <> coalesce(posted.coins, 0)
        ) AS balances_match,
-       (SELECT count(*) FROM account WHERE kind = 'player' AND balance_coins < 0) AS players_below_zero,
+       (SELECT count(*) FROM account WHERE account LIKE 'player:%' AND balance_coins < 0) AS players_below_zero,
        (SELECT count(*) FROM (
            SELECT 1 FROM entry GROUP BY transfer_number HAVING sum(coins) <> 0
        ) AS unbalanced) AS transfers_unbalanced,
+       (SELECT coalesce(max(number), 0) - count(*) FROM transfer) AS transfers_missing,
        (SELECT count(*) FROM open_stake) AS stakes_open,
-       (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE kind = 'pot') AS pots_coins,
-       (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE kind = 'reserve') AS reserves_coins,
+       (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE account LIKE 'pot:%') AS pots_coins,
+       (SELECT coalesce(sum(balance_coins), 0)::bigint FROM account WHERE account LIKE 'reserve:%') AS reserves_coins,
        NOT EXISTS (
-           SELECT 1 FROM account LEFT JOIN lying ON lying.account = account.account
-            WHERE account.kind IN ('pot', 'reserve') AND account.balance_coins <> coalesce(lying.coins, 0)
+           SELECT 1 FROM account LEFT JOIN lying ON lying.account_number = account.number
+            WHERE (account.account LIKE 'pot:%' OR account.account LIKE 'reserve:%')
+              AND account.balance_coins <> coalesce(lying.coins, 0)
        ) AS pots_match,
        NOT EXISTS (
-           SELECT 1 FROM account LEFT JOIN lying ON lying.account = account.account AND lying.reason = 'bet'
-            WHERE account.kind IN ('player', 'bots') AND account.staked_coins <> -coalesce(lying.coins, 0)
+           SELECT 1 FROM account LEFT JOIN lying ON lying.account_number = account.number AND lying.reason = 'bet'
+            WHERE (account.account LIKE 'player:%' OR account.account = 'house:bots')
+              AND account.staked_coins <> -coalesce(lying.coins, 0)
        ) AS stakes_match;

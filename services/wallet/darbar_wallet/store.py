@@ -22,9 +22,9 @@ from darbar_wallet.books import (
     BANK,
     FORFEIT,
     ROUNDING,
+    Asked,
     Books,
     Decision,
-    Funds,
     Known,
     TransferKind,
     TransferRequest,
@@ -58,6 +58,13 @@ class OutcomeUnknown(Exception):
     """The connection or the server failed: the batch may have been stored or not."""
 
 
+class Numbers(msgspec.Struct, frozen=True):
+    """The last account's and the last transfer's. The writer counts on from them, so that no number is left out."""
+
+    account: int
+    transfer: int
+
+
 class LedgerStore:
     """The connection of the one writer. Only one batch at a time."""
 
@@ -74,23 +81,30 @@ class LedgerStore:
         self._writer_id = writer_id
         self._generation = generation
         self._connection: Connection | None = None
+        self._numbers = Numbers(0, 0)
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[LedgerBatch]:
         """All or nothing. Raises Fenced, BatchRefused or OutcomeUnknown; after the last the next batch waits it out."""
         try:
             connection = await self._connected()
+            batch = LedgerBatch(
+                connection,
+                self._queries,
+                writer_id=self._writer_id,
+                generation=self._generation,
+                numbers=self._numbers,
+            )
             async with connection.transaction():
-                yield LedgerBatch(connection, self._queries, writer_id=self._writer_id, generation=self._generation)
+                yield batch
+            self._numbers = batch.numbers
         except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
             raise BatchRefused(str(error)) from error
         except UNREACHABLE as error:
             await self.close()
             raise OutcomeUnknown(f"{type(error).__name__}: {error}") from error
-        except (Fenced, GeneratorExit):
-            raise
         except BaseException:
-            # Cancelled, or a bug: where the connection stands is not known.
+            # Fenced, cancelled, or a bug: where the connection stands is not known.
             await self.close()
             raise
 
@@ -98,31 +112,42 @@ class LedgerStore:
         """Gives the connection up, whatever state it is in."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.terminate()
             with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
+                connection.terminate()
                 await self._pool.release(connection)
 
     async def _connected(self) -> Connection:
         if self._connection is None:
             self._connection = await self._pool.acquire(timeout=CONNECT_SECONDS_MAX)
-            # Tables grow from nothing to millions of rows during one session: a plan kept from the start would be bad.
-            await self._connection.execute("SET plan_cache_mode = force_custom_plan")
+            # Tables grow from nothing to millions of rows while one plan is kept, and all that is asked has an index.
+            await self._connection.execute("SET enable_seqscan = off")
             await self._connection.execute("SET jit = off")
             # An append sent over an earlier connection may still be under way. This waits until it has ended, so that
             # looking its keys up says what became of it.
             if await self._connection.fetchval(self._queries["await_own_append"], self._writer_id) is None:
                 raise Fenced
+            self._numbers = Numbers(*await self._connection.fetchrow(self._queries["last_numbers"]) or (0, 0))
         return self._connection
 
 
 class LedgerBatch:
-    """An open transaction."""
+    """An open transaction. `numbers` are the last ones after what was appended."""
 
-    def __init__(self, connection: Connection, queries: Mapping[str, str], *, writer_id: UUID, generation: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        queries: Mapping[str, str],
+        *,
+        writer_id: UUID,
+        generation: int,
+        numbers: Numbers,
+    ) -> None:
         self._connection = connection
         self._queries = queries
         self._writer_id = writer_id
         self._generation = generation
+        self._account_numbers: dict[str, int] = {}
+        self.numbers = numbers
 
     async def books(self, requests: Sequence[Request]) -> Books:
         """All that deciding on these requests needs; their accounts stay locked until the end of the batch."""
@@ -130,27 +155,44 @@ class LedgerBatch:
         welcomed, topped_up = await self._grants(requests)
         concerned = accounts_of(requests, known)
         rows = await self._connection.fetch(self._queries["lock_accounts"], sorted(concerned))
-        funds = {account: Funds(*coins) for account, *coins in rows}
-        return Books(funds=funds, known=known, closed=closed, welcomed=welcomed, topped_up=topped_up)
+        self._account_numbers = {account: number for number, account, _, _ in rows}
+        return Books(
+            balances={account: balance_coins for _, account, balance_coins, _ in rows},
+            staked={account: staked_coins for _, account, _, staked_coins in rows},
+            known=known,
+            closed=closed,
+            welcomed=welcomed,
+            topped_up=topped_up,
+        )
 
-    async def append(self, decided: Sequence[tuple[TransferRequest, Decision]], *, opened: set[str]) -> None:
-        """Stores what is new. `opened`: accounts that have no row yet. Raises Fenced."""
-        transfers = [_transfer_row(request, decision) for request, decision in decided]
+    async def append(self, decided: Sequence[tuple[Asked, Decision]]) -> None:
+        """Stores what is new, and opens the accounts that have no row yet. Raises Fenced."""
+        opened = self._open_accounts(decided)
+        first = self.numbers.transfer + 1
+        transfers = [_transfer_row(number, *both) for number, both in enumerate(decided, first)]
         entries = [
-            (request.key, line, posting.account, posting.coins, posting.reason)
-            for request, decision in decided
+            (number, line, self._account_numbers[posting.account], posting.coins, posting.reason)
+            for number, (_, decision) in enumerate(decided, first)
             for line, posting in enumerate(decision.postings, 1)
         ]
         alive = await self._connection.fetchval(
             self._queries["append"],
             self._writer_id,
-            sorted(opened),
-            *_columns(transfers, 12),
+            *_columns(opened, 2),
+            *_columns(transfers, 13),
             self._generation,
-            *_columns(entries, 5),
+            *map(_array, _columns(entries, 5)),
         )
         if not alive:
             raise Fenced
+        self.numbers = Numbers(self.numbers.account + len(opened), self.numbers.transfer + len(transfers))
+
+    def _open_accounts(self, decided: Sequence[tuple[Asked, Decision]]) -> list[tuple[int, str]]:
+        moved = {posting.account: None for _, decision in decided for posting in decision.postings}
+        missing = [account for account in moved if account not in self._account_numbers]
+        opened = list(enumerate(missing, self.numbers.account + 1))
+        self._account_numbers |= {account: number for number, account in opened}
+        return opened
 
     async def _known(self, requests: Sequence[Request]) -> tuple[dict[str, Known], dict[str, TransferKind]]:
         known: dict[str, Known] = {}
@@ -206,16 +248,18 @@ def _accounts_of_stake(stake: StakeRequest) -> set[str]:
     return {pot(stake.table_id), reserve(stake.table_id), *(player(seat.account_id) for seat in stake.seats)}
 
 
-def _transfer_row(request: TransferRequest, decision: Decision) -> tuple[object, ...]:
+def _transfer_row(number: int, asked: Asked, decision: Decision) -> tuple[object, ...]:
+    request = asked.request
     return (
+        number,
         request.key,
         kind_of(request),
         decision.answer.done,
-        decision.request_hash,
-        decision.body.decode(),
+        asked.request_hash,
+        asked.body,
         msgspec.json.encode(decision.answer).decode(),
         None if isinstance(request, GrantRequest) else request.table_id,
-        _unit(request),
+        None if isinstance(request, GrantRequest) else request.unit,
         decision.closes,
         request.account_id if isinstance(request, GrantRequest) else None,
         sum(posting.coins for posting in decision.postings if posting.coins > 0),
@@ -223,9 +267,10 @@ def _transfer_row(request: TransferRequest, decision: Decision) -> tuple[object,
     )
 
 
-def _unit(request: TransferRequest) -> str | None:
-    return None if isinstance(request, GrantRequest) else request.unit
-
-
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[tuple[object, ...]]:
     return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def _array(values: Iterable[object]) -> str:
+    """The text of an array of numbers or of reasons: nothing in them needs quoting."""
+    return "{" + ",".join(map(str, values)) + "}"

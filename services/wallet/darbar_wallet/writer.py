@@ -13,13 +13,13 @@ import structlog
 
 from darbar_contracts.wallet import BalancesAnswer, BalancesRequest, WalletAnswer
 from darbar_kit.errors import Unavailable
-from darbar_wallet.books import Books, Decision, TransferRequest, kind_of, player
+from darbar_wallet.books import Asked, Books, Decision, TransferRequest, as_asked, kind_of, player
 from darbar_wallet.domain import GrantTerms, decide
 from darbar_wallet.metrics import Metrics
 from darbar_wallet.refusals import OutageReason
 from darbar_wallet.store import BatchRefused, Fenced, LedgerStore, OutcomeUnknown, Request
 
-BATCH_REQUESTS_MAX = 200
+BATCH_REQUESTS_MAX = 256
 # Beyond this a request is told to come back: its sender asks again with the same key.
 REQUESTS_WAITING_MAX = 5_000
 # A batch whose outcome is unknown is looked up and tried again for so long; the senders have given up by then.
@@ -33,6 +33,7 @@ _log = structlog.get_logger()
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     request: Request
+    asked: Asked | None
     answered: asyncio.Future[WalletAnswer | BalancesAnswer]
 
     def answer(self, answer: WalletAnswer | BalancesAnswer) -> None:
@@ -67,7 +68,8 @@ class Writer:
             raise Unavailable(OutageReason.WALLET_MOVED)
         if len(self._waiting) >= REQUESTS_WAITING_MAX:
             raise Unavailable(OutageReason.WALLET_BUSY)
-        waiting = _Waiting(request, asyncio.get_running_loop().create_future())
+        transfer = None if isinstance(request, BalancesRequest) else as_asked(request)
+        waiting = _Waiting(request, transfer, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._metrics.waiting.set(len(self._waiting))
         self._idle.clear()
@@ -102,7 +104,7 @@ class Writer:
 
     async def _answer(self, batch: list[_Waiting]) -> None:
         try:
-            answers = await self._stored([waiting.request for waiting in batch])
+            answers = await self._stored(batch)
         except (Fenced, asyncio.CancelledError):
             for waiting in batch:
                 waiting.fail(OutageReason.WALLET_MOVED)
@@ -127,55 +129,54 @@ class Writer:
         _log.error("request_impossible", request=type(batch[0].request).__name__, exc_info=error)
         batch[0].fail(OutageReason.REQUEST_FAILED)
 
-    async def _stored(self, requests: Sequence[Request]) -> list[WalletAnswer | BalancesAnswer]:
+    async def _stored(self, batch: Sequence[_Waiting]) -> list[WalletAnswer | BalancesAnswer]:
         """Writes the batch. After an unknown outcome its keys are looked up, which is what writing it again does."""
         loop = asyncio.get_running_loop()
         end = loop.time() + RETRY_SECONDS_MAX
         pause_seconds = RETRY_PAUSE_SECONDS
         while True:
             try:
-                return await self._write(requests)
+                return await self._write(batch)
             except OutcomeUnknown as unknown:
                 self._metrics.batches_failed.labels("outcome_unknown").inc()
-                _log.warning("outcome_unknown", requests=len(requests), why=str(unknown))
+                _log.warning("outcome_unknown", requests=len(batch), why=str(unknown))
                 if loop.time() > end:
                     raise
             await asyncio.sleep(pause_seconds)
             pause_seconds = min(2 * pause_seconds, RETRY_PAUSE_SECONDS_MAX)
 
-    async def _write(self, requests: Sequence[Request]) -> list[WalletAnswer | BalancesAnswer]:
+    async def _write(self, batch: Sequence[_Waiting]) -> list[WalletAnswer | BalancesAnswer]:
         started = perf_counter()
         answers: list[WalletAnswer | BalancesAnswer] = []
-        decided: list[tuple[TransferRequest, Decision]] = []
-        async with self._store.batch() as batch:
-            books = await batch.books(requests)
-            stored_accounts = set(books.funds)
-            for request in requests:
-                if isinstance(request, BalancesRequest):
-                    answers.append(_balances(request, books))
-                    continue
-                decision = decide(request, books, self._terms)
-                books.record(request, decision)
-                decided.append((request, decision))
-                answers.append(decision.answer)
-            new = [(request, decision) for request, decision in decided if decision.is_new]
+        decided: list[tuple[Asked, Decision]] = []
+        async with self._store.batch() as transaction:
+            books = await transaction.books([waiting.request for waiting in batch])
+            for waiting in batch:
+                if isinstance(waiting.request, BalancesRequest):
+                    answers.append(_balances(waiting.request, books))
+                elif waiting.asked is not None:
+                    decision = decide(waiting.asked, books, self._terms)
+                    books.record(waiting.asked, decision)
+                    decided.append((waiting.asked, decision))
+                    answers.append(decision.answer)
+            new = [(asked, decision) for asked, decision in decided if decision.is_new]
             if new:
-                await batch.append(new, opened=books.funds.keys() - stored_accounts)
-        self._count(decided, len(requests), perf_counter() - started)
+                await transaction.append(new)
+        self._count(decided, len(batch), perf_counter() - started)
         return answers
 
-    def _count(self, decided: Sequence[tuple[TransferRequest, Decision]], requests: int, seconds: float) -> None:
+    def _count(self, decided: Sequence[tuple[Asked, Decision]], requests: int, seconds: float) -> None:
         self._metrics.batch_requests.observe(requests)
         self._metrics.batch_seconds.observe(seconds)
-        for request, decision in decided:
+        for asked, decision in decided:
             if decision.answer.reason is not None:
                 self._metrics.refusals.labels(decision.answer.reason).inc()
             if not decision.is_new:
                 self._metrics.repeats.inc()
             elif decision.answer.done:
-                self._metrics.transfers.labels(kind_of(request)).inc()
+                self._metrics.transfers.labels(kind_of(asked.request)).inc()
 
 
 def _balances(request: BalancesRequest, books: Books) -> BalancesAnswer:
     accounts = ((account_id, player(account_id)) for account_id in request.account_ids)
-    return BalancesAnswer({account_id: books.available(it) for account_id, it in accounts if it in books.funds})
+    return BalancesAnswer({account_id: books.available(it) for account_id, it in accounts if it in books.balances})

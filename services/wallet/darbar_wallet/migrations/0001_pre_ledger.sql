@@ -8,24 +8,30 @@ CREATE DOMAIN account_name AS text COLLATE "C" CHECK (
     OR VALUE ~ '^(player|pot|reserve):[A-Za-z0-9:._-]{1,128}$'
 );
 
+-- Types instead of lists in CHECKs: PostgreSQL reads a CHECK anew for every statement, and that is time in each batch.
+CREATE TYPE transfer_kind AS ENUM ('stake', 'settle', 'refund', 'new_account', 'top_up');
+CREATE TYPE entry_reason AS ENUM (
+    'bet', 'reserve', 'pays_again', 'share', 'forfeit', 'rounding', 'bet_back', 'reserve_back', 'new_account', 'top_up'
+);
+
 CREATE TABLE account (
-    account account_name PRIMARY KEY,
-    kind text NOT NULL GENERATED ALWAYS AS (
-        CASE split_part(account, ':', 1) WHEN 'house' THEN split_part(account, ':', 2) ELSE split_part(account, ':', 1) END
-    ) STORED,
+    -- Given by the one writer. Entries name accounts by it: they are for ever, and half as large so.
+    number bigint PRIMARY KEY CHECK (number > 0),
+    account account_name NOT NULL UNIQUE,
     balance_coins bigint NOT NULL DEFAULT 0,
     -- The account's bets in pots that are not shared out yet. As much again is reserved for it.
     staked_coins bigint NOT NULL DEFAULT 0,
     opened_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT balance_not_below_zero CHECK (balance_coins >= 0 OR kind IN ('bank', 'bots')),
+    CONSTRAINT balance_not_below_zero CHECK (balance_coins >= 0 OR account IN ('house:bank', 'house:bots')),
     CONSTRAINT staked_not_below_zero CHECK (staked_coins >= 0)
 ) WITH (fillfactor = 70);
 
 -- One row for every request that was ever answered, refusals too. `key` is permanent.
 CREATE TABLE transfer (
-    number bigint NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- Given by the one writer, without gaps: a transfer that vanished would be missed.
+    number bigint PRIMARY KEY CHECK (number > 0),
     key text COLLATE "C" NOT NULL UNIQUE CHECK (length(key) BETWEEN 1 AND 128),
-    kind text NOT NULL CHECK (kind IN ('stake', 'settle', 'refund', 'new_account', 'top_up')),
+    kind transfer_kind NOT NULL,
     done boolean NOT NULL,
     request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
     request json NOT NULL,
@@ -57,16 +63,13 @@ CREATE UNIQUE INDEX transfer_top_up_once_a_day ON transfer (account_id, day) WHE
 CREATE TABLE entry (
     transfer_number bigint NOT NULL,
     line smallint NOT NULL CHECK (line BETWEEN 1 AND 999),
-    account text COLLATE "C" NOT NULL,
+    account_number bigint NOT NULL,
     coins bigint NOT NULL CONSTRAINT entry_moves_coins CHECK (coins <> 0),
-    reason text NOT NULL CHECK (
-        reason IN ('bet', 'reserve', 'pays_again', 'share', 'forfeit', 'rounding', 'bet_back', 'reserve_back',
-                   'new_account', 'top_up')
-    ),
+    reason entry_reason NOT NULL,
     unit text,
     PRIMARY KEY (transfer_number, line)
 );
-CREATE INDEX entry_of_account ON entry (account, transfer_number, line);
+CREATE INDEX entry_of_account ON entry (account_number, transfer_number, line);
 
 -- Once a statement, over all its rows. Foreign keys would be two look-ups a row; these checks say the same and more:
 -- an entry belongs to a transfer, a transfer's lines are all there, are those it speaks of, and sum to zero.
@@ -106,27 +109,27 @@ BEGIN
             USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'entries_sum_to_zero';
     END IF;
     WITH change AS (
-        SELECT added.account, added.coins, CASE WHEN added.reason = 'bet' AND added.coins < 0 THEN -added.coins ELSE 0 END
-            AS staked_coins
+        SELECT added.account_number, added.coins,
+               CASE WHEN added.reason = 'bet' AND added.coins < 0 THEN -added.coins ELSE 0 END AS staked_coins
           FROM added
          UNION ALL
         -- A transfer that closes a stake takes back what the stake's bets had added.
-        SELECT bet.account, 0, bet.coins
+        SELECT bet.account_number, 0, bet.coins
           FROM added
           JOIN public.transfer AS closer ON closer.number = added.transfer_number
           JOIN public.transfer AS stake ON stake.key = closer.closes
           JOIN public.entry AS bet ON bet.transfer_number = stake.number
          WHERE added.line = 1 AND bet.reason = 'bet' AND bet.coins < 0
     ), moved AS (
-        SELECT change.account, sum(change.coins)::bigint AS coins, sum(change.staked_coins)::bigint AS staked_coins
+        SELECT change.account_number, sum(change.coins)::bigint AS coins, sum(change.staked_coins)::bigint AS staked_coins
           FROM change
-         GROUP BY change.account
+         GROUP BY change.account_number
     ), posted AS (
         UPDATE public.account
            SET balance_coins = account.balance_coins + moved.coins,
                staked_coins = account.staked_coins + moved.staked_coins
           FROM moved
-         WHERE account.account = moved.account
+         WHERE account.number = moved.account_number
         RETURNING 1
     )
     SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM posted) INTO moved_count, posted_count;
@@ -173,13 +176,22 @@ CREATE TABLE wallet_writer (
     expires_at timestamptz NOT NULL
 );
 
-INSERT INTO account (account) VALUES ('house:bank'), ('house:bots'), ('house:forfeit'), ('house:rounding');
+INSERT INTO account (number, account)
+VALUES (1, 'house:bank'), (2, 'house:bots'), (3, 'house:forfeit'), (4, 'house:rounding');
+
+-- For people who look at the ledger.
+CREATE VIEW ledger AS
+SELECT transfer.number, transfer.at, transfer.kind, transfer.table_id, entry.unit, entry.line, account.account,
+       entry.coins, entry.reason, transfer.key
+  FROM entry
+  JOIN transfer ON transfer.number = entry.transfer_number
+  JOIN account ON account.number = entry.account_number;
 
 -- The service may add to the ledger and read it; it changes nothing that is written, and balances only by entries.
 -- It may update the day on which an account was opened for one reason: locking a row needs the right to update it.
-GRANT SELECT ON account, transfer, entry, wallet_writer TO :service_role;
-GRANT INSERT (account), UPDATE (opened_at) ON account TO :service_role;
-GRANT INSERT (key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id, amount_coins,
+GRANT SELECT ON account, transfer, entry, ledger, wallet_writer TO :service_role;
+GRANT INSERT (number, account), UPDATE (opened_at) ON account TO :service_role;
+GRANT INSERT (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id, amount_coins,
               entry_count, generation) ON transfer TO :service_role;
 GRANT INSERT ON entry TO :service_role;
 GRANT INSERT, DELETE, UPDATE (expires_at) ON wallet_writer TO :service_role;
