@@ -42,10 +42,16 @@ class Database:
     async def connection(self) -> AsyncIterator[Connection]:
         """Each statement by itself."""
         try:
-            async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
-                yield connection
+            connection = await self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
+        except (*_PASSING, asyncpg.PostgresError) as error:
+            # Whatever the reason why nobody gets in: it is the operator's, not the caller's.
+            raise _unavailable() from error
+        try:
+            yield connection
         except _PASSING as error:
-            raise Unavailable(LobbyReason.STORAGE_UNAVAILABLE, "the database does not answer") from error
+            raise _unavailable() from error
+        finally:
+            await self._pool.release(connection)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -60,3 +66,7 @@ class Database:
         except Unavailable:
             return False
         return True
+
+
+def _unavailable() -> Unavailable:
+    return Unavailable(LobbyReason.STORAGE_UNAVAILABLE, "the database does not answer")

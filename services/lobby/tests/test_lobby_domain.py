@@ -167,7 +167,7 @@ def test_whatever_comes_twice_late_or_early_the_last_state_is_that_of_the_order(
 
 
 def test_a_table_that_was_never_heard_of_begins_with_its_first_milestone() -> None:
-    body = {
+    body: dict[str, Any] = {
         "game": "court_piece",
         "options": {"trump": "open"},
         "seats": 4,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
@@ -126,19 +127,27 @@ async def test_without_trusted_proxies_a_forwarded_address_is_only_a_word(
     assert statuses == [201, 201, 429]
 
 
-async def test_a_lost_database_is_unavailable_and_then_there_again(house: House, postgres_server: str) -> None:
-    guest = await house.guest()
-    database = house.database.rpartition("/")[2]
+@asynccontextmanager
+async def nobody_may_enter(postgres_server: str, database: str) -> AsyncIterator[None]:
+    """The database is lost to all who use it."""
     admin = await asyncpg.connect(postgres_server)
     await admin.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
     await admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", database)
-    answered = await guest.get("/v1/me")
-    assert (answered.status, answered.code) == (503, "storage_unavailable")
-    assert "Retry-After" in answered.headers
-    ready = await house.stranger().get("/readyz")
-    assert (ready.status, "database" in ready.body["missing"]) == (503, True)
-    await admin.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
-    await admin.close()
+    try:
+        yield
+    finally:
+        await admin.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
+        await admin.close()
+
+
+async def test_a_lost_database_is_unavailable_and_then_there_again(house: House, postgres_server: str) -> None:
+    guest = await house.guest()
+    async with nobody_may_enter(postgres_server, house.database.rpartition("/")[2]):
+        answered = await guest.get("/v1/me")
+        assert (answered.status, answered.code) == (503, "storage_unavailable")
+        assert "Retry-After" in answered.headers
+        ready = await house.stranger().get("/readyz")
+        assert (ready.status, "database" in ready.body["missing"]) == (503, True)
     assert (await guest.get("/v1/me")).status == 200
 
 
