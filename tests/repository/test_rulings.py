@@ -12,17 +12,15 @@ import pytest
 from tracked import Source, expect_none, sources
 
 NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|TL)-(\d+)(?:\.\.(\d+))?(b?)(?![0-9A-Za-z])")
-RULE = re.compile(r"^(?:[-*]\s+|#+\s+|\|\s*)\*{0,2}((?:GEN|CP|TL)-\d+b?)\b\*{0,2}(.*)$", re.MULTILINE)
+RULE = re.compile(r"^- \*\*(TL-\d+)\*\* (.*)$", re.MULTILINE)
 NOT_BUILT = "not built yet"
 
 
-def is_rule_book(source: Source) -> bool:
-    return source.path == "docs/tables.md" or (source.path.startswith("docs/rules/") and source.path.endswith(".md"))
-
-
-def rules_of(book: str) -> dict[str, str]:
-    """Number and the first line of its text."""
-    return {found[1]: found[2] for found in RULE.finditer(book)}
+def rules_of(book: Source) -> dict[str, str]:
+    """Number and the line it begins. A game's rules are prose, and name their numbers in brackets."""
+    if book.path == "docs/tables.md":
+        return {found[1]: found[2] for found in RULE.finditer(book.text)}
+    return dict.fromkeys(named_in(book.text), "")
 
 
 def named_in(text: str) -> set[str]:
@@ -46,9 +44,8 @@ def unheld_rules(rules: Mapping[str, str], named: set[str]) -> Iterator[str]:
 
 
 def all_rules() -> dict[str, str]:
-    return {
-        number: text for source in sources() if is_rule_book(source) for number, text in rules_of(source.text).items()
-    }
+    books = [source for source in sources() if source.path == "docs/tables.md" or source.path.startswith("docs/rules/")]
+    return {number: text for book in books for number, text in rules_of(book).items()}
 
 
 def code() -> list[Source]:
@@ -72,5 +69,7 @@ def test_a_planted_number_without_a_rule_is_found(text: str) -> None:
 
 
 def test_a_planted_rule_that_nobody_names_is_found() -> None:
-    rules = rules_of("- **TL-1** A.\n- **TL-2** Not built yet: B.\n- **CP-14b** C.\n")
-    assert list(unheld_rules(rules, {"TL-1"})) == ["CP-14b is written down, and no code or test names it"]
+    tables = Source("docs/tables.md", "- **TL-1** A.\n- **TL-2** Not built yet: B.\n- **TL-3** C, see TL-9.\n")
+    assert list(unheld_rules(rules_of(tables), {"TL-1"})) == ["TL-3 is written down, and no code or test names it"]
+    game = Source("docs/rules/a.md", "Leaders lead. (CP-4, CP-14b)\n")
+    assert list(unheld_rules(rules_of(game), {"CP-4"})) == ["CP-14b is written down, and no code or test names it"]
