@@ -1,6 +1,7 @@
 """The embedded NATS server. Open this when it loses messages, or doesn't start where it should."""
 
 import asyncio
+import signal
 import stat
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from darbar_kit.bus import Bus
 from darbar_kit.embedded import nats
 from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
 from darbar_kit.embedded.processes import gone
+from darbar_kit.testing import eventually
 
 START_AND_WAIT = """
 import asyncio, sys
@@ -146,7 +148,7 @@ async def test_an_end_is_noticed(server: NatsServer, folder: Path) -> None:
 
     psutil.Process(int((folder / "pid").read_text())).kill()
 
-    assert await asyncio.wait_for(server.ended(), timeout=10) != 0
+    await eventually(lambda: server.exit_code == -signal.SIGKILL)
 
 
 async def test_messages_are_safe_before_they_are_acknowledged(server: NatsServer, folder: Path) -> None:

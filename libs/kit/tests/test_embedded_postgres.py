@@ -176,7 +176,7 @@ async def test_a_crash_is_noticed_and_recovered_from(folder: Path) -> None:
     for victim in (process, *process.children()):
         victim.kill()
 
-    assert await asyncio.wait_for(server.ended(), timeout=10) == -signal.SIGKILL
+    await eventually(lambda: server.exit_code == -signal.SIGKILL)
     assert await run(await server.start(), "SELECT number FROM item") == 7
     await server.stop()
 

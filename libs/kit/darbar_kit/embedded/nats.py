@@ -91,10 +91,10 @@ class NatsServer:
         """Ends a server whose starter was killed, without starting another."""
         await _stop_left_over(self._folder)
 
-    async def ended(self) -> int:
-        """Waits until the running server ends, which it doesn't by itself unless something is wrong."""
-        assert self._process is not None
-        return await processes.ended(self._process)
+    @property
+    def exit_code(self) -> int | None:
+        """Something else than None means that the server has ended by itself, which it does only when it must."""
+        return None if self._process is None else self._process.poll()
 
     async def _start_on(self, port: int, program: Path) -> bool:
         _remove_stale(self._folder)

@@ -43,11 +43,13 @@ _UNSAFE_SETTINGS = MappingProxyType(
         "synchronous_commit": "off",
         "shared_buffers": "32MB",
         "max_wal_size": "256MB",
-        "min_wal_size": "64MB",
+        "min_wal_size": "16MB",
         "io_method": "sync",
         "autovacuum": "off",
     }
 )
+# Segments of 1 MB, for data that is made and thrown away often.
+_UNSAFE_INITDB_OPTIONS = ("--no-sync", "--wal-segsize=1")
 _INITDB_OPTIONS = (
     "--encoding=UTF8",
     "--locale=C",
@@ -106,10 +108,10 @@ class PostgresServer:
         """Ends a server whose starter was killed, without starting another."""
         await _stop_left_over(self._folder / LINK / "pg")
 
-    async def ended(self) -> int:
-        """Waits until the running server ends, which it doesn't by itself unless something is wrong."""
-        assert self._process is not None
-        return await processes.ended(self._process)
+    @property
+    def exit_code(self) -> int | None:
+        """Something else than None means that the server has ended by itself, which it does only when it must."""
+        return None if self._process is None else self._process.poll()
 
     async def _start_on(self, port: int, place: Path, programs: Path, runner: Runner) -> bool:
         settings = {**_SETTINGS, **(_UNSAFE_SETTINGS if self._unsafe else {}), "port": str(port)}
@@ -161,7 +163,7 @@ async def _make_data(place: Path, programs: Path, runner: Runner, *, password: s
     runner.give(password_file)
     command = [str(programs / "initdb"), "-D", str(new), f"--pwfile={password_file}", *_INITDB_OPTIONS]
     try:
-        code, said = await asyncio.to_thread(runner.output, [*command, *(["--no-sync"] if unsafe else [])])
+        code, said = await asyncio.to_thread(runner.output, [*command, *(_UNSAFE_INITDB_OPTIONS if unsafe else ())])
     finally:
         password_file.unlink()
     if code != 0:

@@ -9,16 +9,8 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 POLL_SECONDS = 0.02
-ENDED_POLL_SECONDS = 0.1
 # A process that started later than its pid file was written is another one which got the same number.
 CLOCK_SLACK_SECONDS = 2.0
-
-
-async def ended(process: "subprocess.Popen[bytes]") -> int:
-    """Waits for the end of a child and tells its exit code."""
-    while (code := process.poll()) is None:  # noqa: ASYNC110  # Nobody tells: uvloop can't start what runs as another user.
-        await asyncio.sleep(ENDED_POLL_SECONDS)
-    return code
 
 
 async def stop(process: "subprocess.Popen[bytes]", *signals: tuple[int, float]) -> None:
