@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from stack import PATIENCE, SETTINGS
+from whole_games import PATIENCE, SETTINGS
 
 from darbar_client import Darbar
 from darbar_client.demo.server import LocalServer

@@ -4,7 +4,7 @@ is green and nothing works."""
 from __future__ import annotations
 
 import pytest
-from stack import PATIENCE, Game, false_checks, game_of, in_the_middle_of_round
+from whole_games import PATIENCE, Game, false_checks, game_of, in_the_middle_of_round
 
 from darbar_client import Darbar, TableSocket
 from darbar_client.demo.playing import Guest
