@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from tracked import Source, expect_none, sources
 
-NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|TL)-(\d+)(?:\.\.(\d+))?(b?)(?![0-9A-Za-z])")
+NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|TL)-(\d+)(?:(?:\.\.| to \1-)(\d+))?(b?)(?![0-9A-Za-z])")
 RULE = re.compile(r"^- \*\*(TL-\d+)\*\* (.*)$", re.MULTILINE)
 NOT_BUILT = "not built yet"
 
@@ -24,7 +24,7 @@ def rules_of(book: Source) -> dict[str, str]:
 
 
 def named_in(text: str) -> set[str]:
-    """`TL-20..22` names three."""
+    """`TL-20..22` names three, and so does `TL-20 to TL-22`."""
     return {
         f"{book}-{number}{letter}"
         for book, first, last, letter in NUMBER.findall(text)
@@ -71,5 +71,7 @@ def test_a_planted_number_without_a_rule_is_found(text: str) -> None:
 def test_a_planted_rule_that_nobody_names_is_found() -> None:
     tables = Source("docs/tables.md", "- **TL-1** A.\n- **TL-2** Not built yet: B.\n- **TL-3** C, see TL-9.\n")
     assert list(unheld_rules(rules_of(tables), {"TL-1"})) == ["TL-3 is written down, and no code or test names it"]
-    game = Source("docs/rules/a.md", "Leaders lead. (CP-4, CP-14b)\n")
-    assert list(unheld_rules(rules_of(game), {"CP-4"})) == ["CP-14b is written down, and no code or test names it"]
+    game = Source("docs/rules/a.md", "Leaders lead. (CP-4, CP-14b, CP-20 to CP-22)\n")
+    assert list(unheld_rules(rules_of(game), {"CP-4", "CP-20", "CP-21", "CP-22"})) == [
+        "CP-14b is written down, and no code or test names it"
+    ]
