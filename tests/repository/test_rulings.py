@@ -25,11 +25,13 @@ def rules_of(book: Source) -> dict[str, str]:
 
 def named_in(text: str) -> set[str]:
     """`TL-20..22` names three, and so does `TL-20 to TL-22`."""
-    return {
-        f"{book}-{number}{letter}"
-        for book, first, last, letter in NUMBER.findall(text)
-        for number in range(int(first), int(last or first) + 1)
-    }
+    named: set[str] = set()
+    for book, first, last, letter in NUMBER.findall(text):
+        named |= {f"{book}-{number}" for number in range(int(first), int(last or first))}
+        named.add(f"{book}-{last or first}{letter}")
+        if last:
+            named.add(f"{book}-{last}")
+    return named
 
 
 def unwritten_numbers(source: Source, rules: Mapping[str, str]) -> Iterator[str]:
@@ -66,6 +68,10 @@ def test_every_rule_in_a_document_is_named_in_the_code() -> None:
 def test_a_planted_number_without_a_rule_is_found(text: str) -> None:
     rules = dict.fromkeys(("TL-9", "CP-14b", "CP-9", "GEN-1"), "")
     assert list(unwritten_numbers(Source("a.py", text), rules))
+
+
+def test_ranges_name_what_is_in_them() -> None:
+    assert named_in("TL-8..10b, CP-3 to CP-4, GEN-1") == {"TL-8", "TL-9", "TL-10", "TL-10b", "CP-3", "CP-4", "GEN-1"}
 
 
 def test_a_planted_rule_that_nobody_names_is_found() -> None:
