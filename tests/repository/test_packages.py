@@ -175,6 +175,16 @@ def test_what_runs_is_in_the_lock_that_runs() -> None:
     expect_none(finding for package in packages() for finding in unlocked(runtime(package), locked))
 
 
+def test_requirements_name_what_the_packages_declare_and_nothing_else() -> None:
+    declared = {canonicalize_name(item.name) for package in packages() for item in runtime(package)}
+    assert required("requirements.in") == declared
+
+
+def required(path: str) -> set[str]:
+    lines = [line.split("#")[0].strip() for line in (ROOT / path).read_text().splitlines()]
+    return {canonicalize_name(Requirement(line).name) for line in lines if line and not line.startswith("-")}
+
+
 def runtime(package: Package) -> tuple[Requirement, ...]:
     """Everything but what tests need."""
     testing = names(package.extras.get("testing", ()))
