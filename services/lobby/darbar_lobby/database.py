@@ -20,6 +20,8 @@ _PASSING = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
+    # The server has said goodbye, but the end of the connection has not been seen yet.
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
@@ -47,11 +49,12 @@ class Database:
             # Whatever the reason why nobody gets in: it is the operator's, not the caller's.
             raise _unavailable() from error
         try:
-            yield connection
+            try:
+                yield connection
+            finally:
+                await self._pool.release(connection)
         except _PASSING as error:
             raise _unavailable() from error
-        finally:
-            await self._pool.release(connection)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

@@ -61,9 +61,12 @@ async def test_a_refused_name_uses_no_guest_up(house: House) -> None:
 
 async def test_six_hundred_requests_a_minute_may_come_from_an_address(house: House) -> None:
     stranger = house.stranger()
-    statuses = [(await stranger.get("/v1/games")).status for _ in range(605)]
-    assert statuses[:600] == [200] * 600
-    assert 429 in statuses[600:]
+    count = 0
+    # Ten more come back each second while this runs.
+    while (answered := await stranger.get("/v1/games")).status == 200 and count < 3000:
+        count += 1
+    assert count >= 600
+    assert (answered.status, answered.code) == (429, "too_many_requests")
     assert (await stranger.get("/healthz")).status == 200
 
 
