@@ -1,0 +1,80 @@
+"""Runs the compiled load generator against a server, and measures processes beside it. Open this about a window."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from bench.machine import Meter, memory_bytes
+
+SOURCE = Path(__file__).with_name("load.c")
+LATE_SECONDS_MAX = 120.0
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What the load generator says about its window. `acknowledged` counts from its start."""
+
+    moves: int
+    seconds: float
+    p50_ms: float
+    p99_ms: float
+    bytes_a_move: float
+    client_core: float
+    acknowledged: int
+    refused: int
+    closed: int
+
+
+class Window(msgspec.Struct, frozen=True):
+    """One measurement: the client's figures, and what each process used meanwhile and holds at its end."""
+
+    figures: Figures
+    cores: dict[str, float]
+    memory_bytes: dict[str, int]
+
+    def moves_per_cpu_second(self, process: str) -> float:
+        """Moves that everybody at the table has, for a second of CPU of this process."""
+        return self.figures.moves / (self.cores[process] * self.figures.seconds)
+
+
+def compiled(folder: Path) -> Path:
+    """The load generator, built here."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        raise RuntimeError("a C compiler is needed: gcc")
+    program = folder / "load"
+    subprocess.run([compiler, "-O2", "-Wall", "-o", str(program), str(SOURCE)], check=True)
+    return program
+
+
+async def drive(
+    program: Path, *, port: int, plan: Path, warm_seconds: float, seconds: float, pids: dict[str, int]
+) -> Window:
+    """One run of the generator; processes are measured from the begin of its window to its end."""
+    meter = Meter(pids)
+    running = await asyncio.create_subprocess_exec(
+        *(str(program), str(port), str(plan), str(warm_seconds), str(seconds)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert running.stdin is not None
+    assert running.stdout is not None
+    try:
+        async with asyncio.timeout(warm_seconds + seconds + LATE_SECONDS_MAX):
+            if await running.stdout.readline() != b"window\n":
+                raise RuntimeError("the load generator did not come to its window")
+            meter.start()
+            said = await running.stdout.readline()
+            cores = meter.stop()
+            memory = {name: memory_bytes(pid) for name, pid in pids.items()}
+            running.stdin.close()
+            await running.wait()
+    finally:
+        if running.returncode is None:
+            running.kill()
+            await running.wait()
+    return Window(msgspec.json.decode(said, type=Figures), cores, memory)

@@ -1,0 +1,218 @@
+"""Moves for a second of CPU of the table process, beside a bare fan-out server. Open this about the serving rows.
+
+    python -m bench.serving_bench [--seconds 8] [--turns 3] [--tables 100]
+
+Both servers are driven in turns by the same load generator; the figures of all turns are pooled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import asyncpg
+import msgspec
+import uvloop
+
+from bench import stack
+from bench.load import Window, compiled, drive
+from bench.machine import memory_bytes
+from bench.recording import record
+from bench.rows import Row, made
+
+WARM_SECONDS = 3.0
+MEMORY_SECONDS = 6.0
+MEMORY_TABLES = 300
+BARE_OPENING = '{"type":"play_card","id":"load000000000000","round":1,"turn":10,"card":"5D"}'
+
+
+class Turns:
+    """The windows of one server, pooled."""
+
+    def __init__(self, process: str) -> None:
+        self.process = process
+        self.windows: list[Window] = []
+
+    def add(self, window: Window) -> None:
+        self.windows.append(window)
+        figures = window.figures
+        cores = ", ".join(f"{name} {share:.2f}" for name, share in window.cores.items() if share >= 0.005)
+        print(
+            f"{self.process}: {figures.moves / figures.seconds:,.0f} moves/s,"
+            f" {window.moves_per_cpu_second(self.process):,.0f} for a CPU-second,"
+            f" p50 {figures.p50_ms:.1f} ms, p99 {figures.p99_ms:.1f} ms | cores: {cores}, client {figures.client_core:.2f}",
+            flush=True,
+        )
+
+    @property
+    def moves(self) -> int:
+        return sum(window.figures.moves for window in self.windows)
+
+    @property
+    def moves_per_cpu_second(self) -> float:
+        return self.moves / sum(window.cores[self.process] * window.figures.seconds for window in self.windows)
+
+    def core(self, process: str) -> float:
+        """The share of a core over all windows."""
+        seconds = sum(window.figures.seconds for window in self.windows)
+        return sum(window.cores[process] * window.figures.seconds for window in self.windows) / seconds
+
+    def mean(self, figure: str) -> float:
+        """The mean over the windows of what the client says."""
+        values: list[float] = [getattr(window.figures, figure) for window in self.windows]
+        return sum(values) / len(values)
+
+    def total(self, figure: str) -> int:
+        return sum(getattr(window.figures, figure) for window in self.windows)
+
+
+class Bench:
+    """Both servers, and the load generator."""
+
+    def __init__(self, servers: stack.Servers, darbar: stack.Darbar, program: Path, *, bare: tuple[int, int]) -> None:
+        self._folder = servers.folder
+        self._darbar = darbar
+        self._program = program
+        self._bare_port, self._bare_pid = bare
+        self.table = Turns("table")
+        self.bare = Turns("bare")
+
+    async def saturate(self, tables: int, *, turns: int, seconds: float) -> None:
+        """Bare and table in turns."""
+        table_plan, bare_plan = await self._plans(tables, "full")
+        for _ in range(turns):
+            self.bare.add(await self._drive_bare(bare_plan, seconds))
+            self.table.add(await self._drive_table(table_plan, seconds))
+
+    async def memory(self, tables: int) -> tuple[float, float]:
+        """KiB that a table with four playing sockets adds: ours, and the bare server's."""
+        table_plan, bare_plan = await self._plans(tables, "memory")
+        pids = (self._darbar.pids["table"], self._bare_pid)
+        table_before, bare_before = (memory_bytes(pid) for pid in pids)
+        bare = await self._drive_bare(bare_plan, MEMORY_SECONDS)
+        table = await self._drive_table(table_plan, MEMORY_SECONDS)
+        grown = (table.memory_bytes["table"] - table_before, bare.memory_bytes["bare"] - bare_before)
+        return grown[0] / tables / 1024, grown[1] / tables / 1024
+
+    async def _plans(self, tables: int, name: str) -> tuple[Path, Path]:
+        table_plan, bare_plan = self._folder / f"{name}.table", self._folder / f"{name}.bare"
+        lines = await self._darbar.open_tables(tables)
+        table_plan.write_text("".join(f"{line}\n" for line in lines))
+        sockets = [(table, seat) for table in range(tables) for seat in range(stack.SEATS)]
+        bare_plan.write_text(
+            "".join(f"/bare/{name}{table}/{seat}\t\t{'' if seat else BARE_OPENING}\n" for table, seat in sockets)
+        )
+        return table_plan, bare_plan
+
+    async def _drive_bare(self, plan: Path, seconds: float) -> Window:
+        return await self._drive(self._bare_port, plan, seconds, {"bare": self._bare_pid})
+
+    async def _drive_table(self, plan: Path, seconds: float) -> Window:
+        return await self._drive(self._darbar.port, plan, seconds, self._darbar.pids)
+
+    async def _drive(self, port: int, plan: Path, seconds: float, pids: dict[str, int]) -> Window:
+        return await drive(
+            self._program, port=port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=pids
+        )
+
+
+@asynccontextmanager
+async def bare_server(folder: Path, frames: list[list[str]]) -> AsyncIterator[tuple[int, int]]:
+    """The reference with these frames: its port and its process."""
+    recorded, log_path = folder / "frames.json", folder / "bare.log"
+    recorded.write_text(json.dumps(frames))
+    port = stack.any_port(stack.HOST)
+    command = ["bench/bare_server.py", str(port), str(recorded)]
+    with log_path.open("wb") as log:
+        async with stack.process(command, log=log, variables={}) as started, aiohttp.ClientSession() as session:
+            await stack.ready(started, session, f"http://{stack.HOST}:{port}/", log=log_path)
+            yield port, started.pid
+
+
+async def stored(url: str) -> int:
+    """How many events carry a player's command."""
+    connection = await asyncpg.connect(url)
+    try:
+        count: int = await connection.fetchval("SELECT count(*) FROM event WHERE body->>'id' IS NOT NULL")
+        return count
+    finally:
+        await connection.close()
+
+
+async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
+    """Bring everything up, measure, take it down."""
+    async with stack.servers() as servers, stack.darbar(servers) as darbar:
+        frames = await record(darbar.port, await darbar.open_tables(1))
+        before = await stored(darbar.tables_url)
+        async with bare_server(servers.folder, frames) as bare:
+            measured = Bench(servers, darbar, compiled(servers.folder), bare=bare)
+            await measured.saturate(tables, turns=turns, seconds=seconds)
+            lost = measured.table.total("acknowledged") - (await stored(darbar.tables_url) - before)
+            memory = await measured.memory(MEMORY_TABLES)
+    return rows(measured.table, measured.bare, lost=max(0, lost), memory=memory)
+
+
+def rows(table: Turns, bare: Turns, *, lost: int, memory: tuple[float, float]) -> list[Row]:
+    """What the windows say."""
+    cores = {f"{name}_core": table.core(name) for name in ("table", "postgres", "wallet", "nats")}
+    beside = {
+        **cores,
+        "client_core": table.mean("client_core"),
+        "bare_core": bare.core("bare"),
+        "bare_moves_per_cpu_second": bare.moves_per_cpu_second,
+        "p50_ms": table.mean("p50_ms"),
+        "p99_ms": table.mean("p99_ms"),
+        "bare_p50_ms": bare.mean("p50_ms"),
+        "bare_p99_ms": bare.mean("p99_ms"),
+        "acknowledged": table.total("acknowledged"),
+        "lost": lost,
+        "refused": table.total("refused"),
+        "closed": table.total("closed"),
+    }
+    return [
+        made(
+            "serving",
+            "durable moves for a CPU-second of the table process",
+            value=table.moves_per_cpu_second,
+            reference="bare aiohttp fan-out",
+            reference_value=bare.moves_per_cpu_second,
+            beside=beside,
+        ),
+        made(
+            "serving_bytes",
+            "bytes to four players for a move",
+            value=table.mean("bytes_a_move"),
+            reference="",
+            reference_value=0,
+            beside={},
+        ),
+        made(
+            "serving_memory",
+            "KiB for a table with four playing sockets",
+            value=memory[0],
+            reference="bare aiohttp fan-out",
+            reference_value=memory[1],
+            beside={"tables": MEMORY_TABLES},
+        ),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=8.0, help="of each window")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--tables", type=int, default=100)
+    options = parser.parse_args()
+    found = uvloop.run(bench(tables=options.tables, turns=options.turns, seconds=options.seconds))
+    for row in found:
+        print(msgspec.json.encode(row).decode())
+    return 0 if all(row.met for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
