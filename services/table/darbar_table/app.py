@@ -134,6 +134,9 @@ class Service:
         return await self.pages.audit(request)
 
 
+SERVICE: web.AppKey[Service] = web.AppKey("table_service", Service)
+
+
 async def _first(opened: asyncio.Event, lives: asyncio.Task[None]) -> None:
     """The first shards are loaded, or the reason why not is raised."""
     waiting = asyncio.ensure_future(opened.wait())
@@ -149,6 +152,7 @@ def build_app(settings: Settings) -> web.Application:
     """The whole service for one process; every wiring calls this."""
     service = Service(settings)
     app = web.Application(middlewares=[errors_middleware])
+    app[SERVICE] = service
     app[REGISTRY] = service.metrics.registry
     app.cleanup_ctx.append(service.open)
     app.on_shutdown.append(service.shut)

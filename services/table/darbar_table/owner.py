@@ -88,25 +88,25 @@ class Owner:
         self._metrics.tables.set(len(self.entries))
 
     def _decide(self, entry: Entry, command: Command, answering: Answering | None) -> None:
-        refusal: Refused | RuleRefused
+        """One command to its end: refused, put off, without effect, or on its way to the store."""
         try:
-            if entry.frozen:
-                raise refused(TableReason.TABLE_FROZEN)
-            if not self._may_answer():
-                self._put_off(entry, command, answering)
-                return
-            if isinstance(command, Act) and answering is not None and self._repeated(entry, command, answering):
-                return
-            draft = domain.decide(entry.table, command, self._context)
-        except (Refused, RuleRefused) as error:
-            refusal = error
+            self._decide_or_raise(entry, command, answering)
+        except (Refused, RuleRefused) as refusal:
             self._refuse(answering, refusal, retry=False)
-            return
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a fault of ours stops this table and no other
             log.exception("table_failed", table_id=str(entry.table_id))
-            self._freeze(entry, type(error).__name__, command)
             self._refuse(answering, refused(TableReason.TABLE_FROZEN), retry=False)
+            self._freeze(entry, type(error).__name__, command)
+
+    def _decide_or_raise(self, entry: Entry, command: Command, answering: Answering | None) -> None:
+        if entry.frozen:
+            raise refused(TableReason.TABLE_FROZEN)
+        if not self._may_answer():
+            self._put_off(entry, command, answering)
             return
+        if isinstance(command, Act) and answering is not None and self._repeated(entry, command, answering):
+            return
+        draft = domain.decide(entry.table, command, self._context)
         if draft.events:
             self._append(entry, draft, command, answering)
         elif answering is not None:
@@ -148,10 +148,14 @@ class Owner:
                     outbox.append((told.number, msgspec.json.encode(told).decode()))
 
         def done(outcome: Outcome) -> None:
-            if outcome is Outcome.STORED:
-                self._stored(entry, draft, chain)
-            else:
-                self._not_stored(entry, outcome, command, answering)
+            try:
+                if outcome is Outcome.STORED:
+                    self._stored(entry, draft, chain)
+                else:
+                    self._not_stored(entry, outcome, command, answering)
+            except Exception as error:  # noqa: BLE001 - it is stored, but can't be shown: this table alone stops
+                log.exception("table_failed", table_id=str(entry.table_id))
+                self._freeze(entry, type(error).__name__, command)
 
         entry.in_flight = True
         self._writer.offer(Append(entry.table_id, rows, shard=entry.shard, outbox=outbox, done=done))
@@ -183,8 +187,8 @@ class Owner:
             self._refuse(answering, refused(TableReason.UNAVAILABLE), retry=True)
             self._reload(entry)
         else:
-            self._freeze(entry, outcome.value, command)
             self._refuse(answering, refused(TableReason.TABLE_FROZEN), retry=False)
+            self._freeze(entry, outcome.value, command)
         self._next(entry)
 
     def _next(self, entry: Entry) -> None:

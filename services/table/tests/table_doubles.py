@@ -125,7 +125,7 @@ class Player:
     async def play(self, until: Callable[[dict[str, Any]], bool]) -> None:
         """Answer every `legal` with its first choice, in the round and turn it came with, until a frame like this."""
         seen, turn, round_number = 0, 0, 0
-        async with asyncio.timeout(10 * ANSWER_SECONDS):
+        async with asyncio.timeout(2 * ANSWER_SECONDS):
             while True:
                 for frame in self.frames[seen:]:
                     public = frame.get("public") or frame.get("game") or {}
@@ -159,6 +159,8 @@ class Player:
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         async for message in socket:
+            if message.type is not aiohttp.WSMsgType.TEXT:
+                break
             self.frames.append(msgspec.json.decode(message.data))
             self._arrived.set()
         self.closed.set()

@@ -68,9 +68,11 @@ async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) 
 
 
 async def _stop(stack: Stack) -> None:
-    for player in stack.players:
-        await player.close()
-    await stack.runner.cleanup()
+    try:
+        for player in stack.players:
+            await player.close()
+    finally:
+        await stack.runner.cleanup()
 
 
 @pytest.fixture

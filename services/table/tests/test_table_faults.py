@@ -1,0 +1,229 @@
+"""What dies may come back: the database, NATS, the process, one table. Nothing acknowledged is lost or doubled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+from cutting_proxy import CuttingProxy
+from table_doubles import Player
+from table_stack import Stack, StartTable
+
+from darbar_kit.testing import TestDatabase, eventually
+from darbar_table.app import SERVICE
+from darbar_table.chain import first_link
+
+
+def _settled(frame: dict[str, Any]) -> bool:
+    return bool(frame.get("kind") == "settled")
+
+
+async def _play_until(players: list[Player], until: Callable[[dict[str, Any]], bool]) -> None:
+    await asyncio.gather(*(player.play(until) for player in players))
+
+
+async def _versions(database: TestDatabase, table_id: str) -> list[int]:
+    connection = await asyncpg.connect(database.owner_url)
+    try:
+        rows = await connection.fetch("SELECT version FROM event WHERE table_id = $1 ORDER BY version", UUID(table_id))
+    finally:
+        await connection.close()
+    return [row["version"] for row in rows]
+
+
+async def test_a_client_that_comes_back_gets_just_what_it_missed(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id, players = await stack.full_table()
+    ann = players[0]
+    await ann.event("count_in_started")
+    await ann.close()
+    had = ann.version
+    rest = players[1:]
+    await rest[0].event("round_dealt")
+    again = await stack.join(table_id, "ann", version=had)
+    dealt = await again.event("round_dealt")
+    versions = [frame["version"] for frame in again.frames if frame["type"] == "event"]
+    assert versions[: dealt["version"] - had] == list(range(had + 1, dealt["version"] + 1))
+    assert not [frame for frame in again.frames if frame["type"] == "snapshot"]
+
+
+async def test_a_client_that_claims_a_version_to_come_gets_a_snapshot(start_table: StartTable) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    await (await stack.join(table_id, "bob")).command("sit")
+    late = await stack.join(table_id, "dan", version=10_000)
+    assert (await late.frame("snapshot"))["version"] == 2
+
+
+async def test_a_client_too_far_behind_gets_a_snapshot(start_table: StartTable) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    bob = await stack.join(table_id, "bob")
+    await bob.command("sit")
+    await bob.close()
+    entry = stack.runner.app[SERVICE].present_house().owner.entries[UUID(table_id)]
+    await eventually(lambda: not entry.sockets)
+    cyn = await stack.join(table_id, "cyn")
+    await cyn.command("sit")
+    late = await stack.join(table_id, "dan", version=1)
+    assert (await late.until(lambda frame: frame["type"] != "welcome"))["type"] in ("snapshot", "event")
+
+
+async def test_a_new_process_goes_on_from_the_same_event(start_table: StartTable, table_database: TestDatabase) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id, players = await stack.full_table()
+    await _play_until(players, lambda frame: frame.get("version", 0) >= 30)
+    await stack.runner.cleanup()
+    for player in players:
+        await asyncio.wait_for(player.closed.wait(), 10)
+    heir = await start_table(count_in_seconds=0.05)
+    back = [await heir.join(table_id, name) for name in ("ann", "bob", "cyn", "dan")]
+    await _play_until(back, _settled)
+    versions = await _versions(table_database, table_id)
+    assert versions == list(range(1, len(versions) + 1))
+
+
+async def test_a_process_without_its_row_begins_a_new_life_and_keeps_its_tables(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    bob = await stack.join(table_id, "bob")
+    old = stack.runner.app[SERVICE].present_house().process_id
+    connection = await asyncpg.connect(table_database.owner_url)
+    await connection.execute("DELETE FROM table_process")
+    await connection.close()
+    await bob.send(type="sit", id="bob-sits-down-here")
+    assert (await bob.frame("closing"))["code"] == "not_owner"
+
+    async def lives_again() -> bool:
+        house = stack.runner.app[SERVICE].house
+        return house is not None and house.process_id != old and UUID(table_id) in house.owner.entries
+
+    await eventually(lives_again)
+    again = await stack.join(table_id, "bob")
+    assert (await again.frame("snapshot"))["table"]["seats"][0]["name"] == "Ann"
+
+
+async def test_while_postgres_is_away_players_wait_and_nothing_is_lost(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    proxy = CuttingProxy(str(table_database))
+    stack = await start_table(count_in_seconds=0.05, database_url=await proxy.start())
+    table_id, players = await stack.full_table()
+    await _play_until(players, lambda frame: frame.get("version", 0) >= 25)
+    proxy.go_away()
+    await eventually(lambda: not stack.runner.app[SERVICE].present_house().tenure.may_answer)
+    refusal = await players[0].command("ready")
+    assert (refusal["code"], refusal["retry"]) == ("unavailable", True)
+    late = await stack.join(table_id, "ann")
+    assert (await late.frame("closing"))["code"] == "unavailable"
+    proxy.come_back()
+    await _play_until(players, _settled)
+    versions = await _versions(table_database, table_id)
+    assert versions == list(range(1, len(versions) + 1))
+    await stack.runner.cleanup()
+    await proxy.stop()
+
+
+async def test_stakes_are_asked_again_until_the_wallet_answers(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    stack.wallet.hold()
+    _, players = await stack.full_table()
+    await eventually(lambda: len(stack.wallet.requests) >= 2)
+    stack.wallet.release()
+    await players[0].event("round_dealt")
+    assert len({request.key for request in stack.wallet.requests}) == 1
+
+
+async def test_a_fault_of_ours_freezes_one_table_and_no_other(
+    start_table: StartTable, table_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = await start_table()
+    broken, healthy = await stack.open_table(), await stack.open_table(host="eve")
+    bob, cyn = await stack.join(broken, "bob"), await stack.join(healthy, "cyn")
+    entry = stack.runner.app[SERVICE].present_house().owner.entries[UUID(broken)]
+    monkeypatch.setattr(type(entry.codec), "kind_of", _broken_for(entry.table_id, type(entry.codec).kind_of, entry))
+    await bob.send(type="sit", id="bob-sits-down-here")
+    assert (await bob.frame("closing"))["code"] == "table_frozen"
+    monkeypatch.undo()
+    assert (await cyn.command("sit"))["type"] == "event"
+    again = await stack.join(broken, "bob")
+    assert (await again.frame("closing"))["code"] == "table_frozen"
+    connection = await asyncpg.connect(table_database.owner_url)
+    await eventually(lambda: connection.fetchval("SELECT command->>'frame' FROM frozen_table"))
+    await connection.close()
+
+
+def _broken_for(table_id: UUID, kind_of: Callable[..., str], entry: Any) -> Callable[..., str]:
+    def broken(self: Any, event: Any) -> str:
+        raise ZeroDivisionError if self is entry.codec and getattr(event, "seat", None) == 2 else AssertionError
+
+    return broken
+
+
+async def test_of_fifty_tables_in_one_batch_one_freezes_and_one_reloads(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    stack = await start_table(writer_connections=1)
+    ids = [await stack.open_table(host=f"host{number}") for number in range(50)]
+    guests = [await stack.join(table_id, f"guest{number}") for number, table_id in enumerate(ids)]
+    await _plant(stack, table_database, taken=ids[7], impossible=ids[23])
+    connection = await asyncpg.connect(table_database.owner_url)
+    async with connection.transaction():
+        await connection.execute("LOCK TABLE event")
+        await asyncio.gather(*(guest.send(type="sit", id=f"guest-sits-down-{n:04}") for n, guest in enumerate(guests)))
+        owner = stack.runner.app[SERVICE].present_house().owner
+        await eventually(lambda: all(owner.entries[UUID(table_id)].in_flight for table_id in ids))
+    answers = [await guest.until(lambda frame: frame.get("id") is not None) for guest in guests]
+    assert [n for n, answer in enumerate(answers) if answer["type"] != "event"] == [7, 23]
+    assert (answers[7]["code"], answers[7]["retry"]) == ("unavailable", True)
+    assert answers[23]["code"] == "table_frozen"
+    reloaded = await stack.join(ids[7], "guest7")
+    assert (await reloaded.frame("snapshot"))["version"] == 2
+    assert await connection.fetchval("SELECT count(*) FROM frozen_table") == 1
+    await connection.close()
+
+
+async def _plant(stack: Stack, database: TestDatabase, *, taken: str, impossible: str) -> None:
+    """One table gets a version that its owner does not know of; the other an event that no database can take."""
+    house = stack.runner.app[SERVICE].present_house()
+    entry = house.owner.entries[UUID(impossible)]
+    entry.chain = first_link(UUID(impossible))[:31]  # The next link is fine; the row before was 32 bytes as well.
+
+    class Spoilt(type(entry.codec)):  # type: ignore[misc]
+        def encode(self, event: Any) -> bytes:
+            return b'{"spoilt'
+
+    entry.codec = Spoilt(entry.table.rules)
+    connection = await asyncpg.connect(database.owner_url)
+    await connection.execute(
+        "INSERT INTO event SELECT table_id, 2, 'host_changed', '{\"seat\": 0}', now(), chain FROM event"
+        " WHERE table_id = $1",
+        UUID(taken),
+    )
+    await connection.close()
+
+
+async def test_a_private_table_is_not_looked_at_while_a_round_is_played(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.5)
+    table_id, players = await stack.full_table(visibility="private")
+    await players[0].event("round_dealt")
+    eve = await stack.join(table_id, "eve")
+    assert (await eve.frame("closing"))["code"] == "table_private"
+
+
+async def test_a_seat_that_stays_away_is_played_by_a_bot_and_comes_back(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05, offline_grace_seconds=0.05)
+    table_id, players = await stack.full_table()
+    dan = players[3]
+    await players[0].event("round_dealt")
+    await dan.close()
+    await players[0].event("player_went_offline")
+    back = await stack.join(table_id, "dan")
+    await players[0].event("player_came_back")
+    await _play_until([*players[:3], back], _settled)
