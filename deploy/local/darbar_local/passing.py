@@ -1,6 +1,7 @@
 """Passes one request on to a process: HTTP, or WebSocket both ways. Open this when a header or a frame gets lost."""
 
 import asyncio
+import contextlib
 
 import aiohttp
 from aiohttp import WSMsgType, web
@@ -28,6 +29,7 @@ _HOP_BY_HOP = (
 )
 _HANDSHAKE = ("Sec-WebSocket-Accept", "Sec-WebSocket-Extensions", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
 _TIMEOUT = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
+_NORMAL = 1000
 _GOING_AWAY = 1001
 # These say how a connection ended and are never sent.
 _CODES_NOT_SENT = frozenset({1005, 1006, 1015})
@@ -72,7 +74,13 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
     headers = _headers(request, without=("Host", "Content-Length", "Sec-WebSocket-Protocol", *_HANDSHAKE))
     try:
         inner = await session.ws_connect(
-            url, headers=headers, protocols=protocols, compress=0, autoping=False, max_msg_size=FRAME_BYTES_MAX
+            url,
+            headers=headers,
+            protocols=protocols,
+            compress=0,
+            autoping=False,
+            autoclose=False,
+            max_msg_size=FRAME_BYTES_MAX,
         )
     except aiohttp.WSServerHandshakeError as error:
         if error.status == MISDIRECTED:
@@ -83,6 +91,7 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
         outer = web.WebSocketResponse(
             compress=False,
             autoping=False,
+            autoclose=False,
             max_msg_size=FRAME_BYTES_MAX,
             protocols=[inner.protocol] if inner.protocol else (),
         )
@@ -94,8 +103,9 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
 
 
 async def _pump(source: Socket, target: Socket) -> None:
-    """One direction, until one of them closes; then the other is closed with the same code."""
-    try:
+    """One direction, until one of them closes; then both are closed with the same code."""
+    code = _GOING_AWAY
+    with contextlib.suppress(ConnectionError):
         while True:
             message = await source.receive()
             match message.type:
@@ -107,12 +117,15 @@ async def _pump(source: Socket, target: Socket) -> None:
                     await target.ping(message.data)
                 case WSMsgType.PONG:
                     await target.pong(message.data)
+                case WSMsgType.CLOSE:
+                    code = message.data if message.data and message.data not in _CODES_NOT_SENT else _NORMAL
+                    break
+                case WSMsgType.CLOSING:
+                    return  # The other direction is closing this one; it knows the code.
                 case _:
                     break
-    except ConnectionError:
-        pass  # The target is gone: so is the way for this direction.
-    code = source.close_code
-    await target.close(code=_GOING_AWAY if code is None or code in _CODES_NOT_SENT else code)
+    await target.close(code=code)
+    await source.close(code=code)
 
 
 def _headers(request: web.Request, *, without: tuple[str, ...]) -> CIMultiDict[str]:

@@ -56,7 +56,7 @@ BY_NAME: Mapping[str, Service] = MappingProxyType({service.name: service for ser
 _PATHS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"/play/"), "table"),
     (re.compile(r"/v1/tables/[^/]+/(replay|audit)(/|$)"), "table"),
-    (re.compile(r"/v1/me/wallet(/|$)"), "wallet"),
+    (re.compile(r"/v1/(me/)?wallet(/|$)"), "wallet"),
     (re.compile(r"/v1/"), "lobby"),
 )
 

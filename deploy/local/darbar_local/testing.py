@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped,unused-ignore]
 
 from darbar_kit.embedded.processes import gone
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
-import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from darbar_kit.embedded.processes import gone

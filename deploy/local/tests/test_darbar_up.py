@@ -8,7 +8,7 @@ from pathlib import Path
 
 import aiohttp
 import asyncpg
-import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from darbar_kit.embedded.processes import gone

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import asyncpg
-import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from darbar_kit.database import open_pool

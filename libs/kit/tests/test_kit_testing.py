@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import asyncpg
-import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from darbar_kit import testing

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped,unused-ignore]
 
 POLL_SECONDS = 0.02
 # A process that started later than its pid file was written is another one which got the same number.

@@ -1,0 +1,72 @@
+"""Which service owns a path, and what each is told. Open this when a route is added."""
+
+import pytest
+
+from darbar_kit.provision import DatabaseUrls
+from darbar_kit.tokens import new_private_key_pem, public_key_pem
+from darbar_local.services import BY_NAME, owner
+from darbar_local.wiring import Wiring, variables
+
+KEY = new_private_key_pem()
+WIRING = Wiring(
+    databases={"table": DatabaseUrls("postgresql://owner", "postgresql://service", "tables_service")},
+    nats_urls={"table": "nats://table", "bot": "nats://bot", "lobby": "nats://lobby"},
+    token_private_key=KEY,
+    public_url="http://here:8080",
+    unsafe_storage=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "service"),
+    [
+        ("/", ""),
+        ("/healthz", ""),
+        ("/v1", ""),
+        ("/assets/cards.svg", ""),
+        ("/v1/guests", "lobby"),
+        ("/v1/tables", "lobby"),
+        ("/v1/tables/7", "lobby"),
+        ("/v1/tables/replay", "lobby"),
+        ("/v1/tables/7/replay", "table"),
+        ("/v1/tables/7/audit", "table"),
+        ("/v1/tables/7/auditor", "lobby"),
+        ("/v1/me", "lobby"),
+        ("/v1/me/games", "lobby"),
+        ("/v1/me/wallet", "wallet"),
+        ("/v1/me/wallets", "lobby"),
+        ("/v1/wallet/audit", "wallet"),
+        ("/play/tables/7/socket", "table"),
+        ("/play/at/p1/tables/7/socket", "table"),
+        ("/playground", ""),
+    ],
+)
+def test_each_path_has_one_owner(path: str, service: str) -> None:
+    assert owner(path) == service
+
+
+def test_a_service_is_told_what_it_needs_and_no_more() -> None:
+    told = variables(BY_NAME["table"], WIRING, address="127.0.0.1:9000", given={"PATH": "/bin"})
+
+    assert told == {
+        "DARBAR_TABLE_NATS_URL": "nats://table",
+        "DARBAR_TABLE_DATABASE_URL": "postgresql://service",
+        "DARBAR_TABLE_UNSAFE_STORAGE": "0",
+        "DARBAR_TABLE_TOKEN_PUBLIC_KEY": public_key_pem(KEY),
+        "DARBAR_TABLE_PROCESS_ADDRESS": "127.0.0.1:9000",
+    }
+
+
+def test_only_the_lobby_is_told_the_private_key() -> None:
+    told = {name: variables(BY_NAME[name], WIRING, address="x:1", given={}) for name in ("lobby", "table", "bot")}
+
+    assert {name for name, values in told.items() if KEY in values.values()} == {"lobby"}
+
+
+def test_what_is_given_is_stronger() -> None:
+    given = {"DARBAR_TABLE_TURN_SECONDS_MAX": "10", "DARBAR_TABLE_PROCESS_ADDRESS": "y:2", "DARBAR_LOBBY_X": "1"}
+
+    told = variables(BY_NAME["table"], WIRING, address="x:1", given=given)
+
+    assert (told["DARBAR_TABLE_TURN_SECONDS_MAX"], told["DARBAR_TABLE_PROCESS_ADDRESS"]) == ("10", "y:2")
+    assert "DARBAR_LOBBY_X" not in told
