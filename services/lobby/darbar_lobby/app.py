@@ -54,7 +54,12 @@ def build_app(settings: Settings) -> web.Application:
     """The database must have been migrated."""
     registry = CollectorRegistry()
     counters = Counters(registry)
-    limits = Limits(guests_an_hour_max=settings.guests_an_hour_max, clock=time.monotonic)
+    limits = Limits(
+        guests_an_hour_max=settings.guests_an_hour_max,
+        requests_a_minute_max=settings.requests_a_minute_max,
+        code_lookups_a_minute_max=settings.code_lookups_a_minute_max,
+        clock=time.monotonic,
+    )
     edge = Edge(
         limits=limits,
         counters=counters,

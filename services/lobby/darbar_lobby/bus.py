@@ -24,8 +24,9 @@ from darbar_lobby.owners import Owners
 
 CONSUMER = "lobby"
 # Whoever comes late asks the table service: the stream only has to reach over a restart.
-STREAM_SECONDS_MAX = 7 * 24 * 3600.0
-STREAM_BYTES_MAX = 256 * 1024**2
+# The table service makes the same one: the server refuses a second wish that differs from the first.
+STREAM_SECONDS_MAX = 30 * 24 * 3600
+DUPLICATES_SECONDS = 120
 BATCH_MAX = 100
 FETCH_SECONDS = 5.0
 # A fetch that outlives its own time by this much never ends.
@@ -157,7 +158,7 @@ async def ensure_stream(jetstream: JetStreamContext) -> None:
         subjects=[MILESTONE_SUBJECTS],
         storage=StorageType.FILE,
         max_age=STREAM_SECONDS_MAX,
-        max_bytes=STREAM_BYTES_MAX,
+        duplicate_window=DUPLICATES_SECONDS,
     )
     try:
         await jetstream.add_stream(config)

@@ -48,6 +48,9 @@ class Games:
     def choice(self, game: str, options: dict[str, Any], seats: int | None) -> TableChoice:
         """Raises GameUnknown and OptionsInvalid. `seats` None is the game's usual number."""
         rules = self.rules_of(game)
+        if seats is not None and "seats" in get_type_hints(rules.options_type):
+            # Such a game counts its seats among its options: saying it once is enough.
+            options = {"seats": seats} | options
         checked = _checked(rules, options)
         allowed = rules.seat_counts(checked)
         if seats is not None and seats not in allowed:

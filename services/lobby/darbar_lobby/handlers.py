@@ -98,7 +98,14 @@ class Tables:
         if answer.status != 201:
             return answer
         made = msgspec.json.decode(answer.body, type=TableMade)
-        played = QuickPlayed(made.table_id, True, made.socket, made.code, made.invite_url)
+        played = QuickPlayed(
+            table_id=made.table_id,
+            made=True,
+            socket=made.socket,
+            code=made.code,
+            invite_token=made.invite_token,
+            invite_url=made.invite_url,
+        )
         return StoredAnswer(201, msgspec.json.encode(played))
 
     async def listed(self, query: ListQuery) -> TableList:
@@ -194,6 +201,7 @@ class Tables:
             free_seats=entry.free_seats if look is None else free_seats(look),
             socket=socket_of(entry.table_id, None if look is None else look.process_id),
             code=await self._directory.code_of(entry.table_id) if is_shared and entry.code_opens else None,
+            invite_token=entry.invite_token if is_shared else None,
             invite_url=self._invite_url(entry) if is_shared else None,
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
 
 import msgspec
 from aiohttp import web
@@ -20,15 +21,22 @@ from darbar_lobby.grants import Grants
 from darbar_lobby.handlers import Tables
 from darbar_lobby.limits import Limits
 from darbar_lobby.wire import (
+    Catalogue,
     ChangeMe,
     EndSession,
     ListQuery,
     LobbyReason,
     Me,
+    MeChanged,
     NewGuest,
     NewSession,
     NewTable,
     QuickPlay,
+    QuickPlayed,
+    Session,
+    TableList,
+    TableMade,
+    TableSeen,
     ToppedUp,
 )
 
@@ -64,11 +72,12 @@ class Routes:
 
     async def new_session(self, request: web.Request) -> web.Response:
         body = await read_body(request, NewSession)
-        take(self._limits.sign_ins_by_address.take(self._edge.address(request)))
         match body:
             case NewSession(refresh_token=str(token), name_login=None, password=None):
                 return answer(await self._accounts.refresh(token), 201)
             case NewSession(refresh_token=None, name_login=str(name_login), password=str(password)):
+                # A refresh token can't be guessed, a password can.
+                take(self._limits.sign_ins_by_address.take(self._edge.address(request)))
                 take(self._limits.sign_ins_by_name.take(name_login.lower()))
                 return answer(await self._accounts.sign_in(name_login, password), 201)
         message = "either a refresh token, or a login name and its password"
@@ -149,23 +158,74 @@ ROUTES: web.AppKey[Routes] = web.AppKey("lobby_routes", Routes)
 _Act = Callable[[Routes, web.Request], Awaitable[web.Response]]
 
 
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """A route as a document of the API describes it; `answers` by status, None for no body."""
+
+    method: str
+    path: str
+    act: _Act
+    answers: Mapping[int, type[msgspec.Struct] | None]
+    token: Literal["needed", "optional", "none"] = "needed"
+    body: type[msgspec.Struct] | None = None
+    query: type[msgspec.Struct] | None = None
+    idempotency_key: Literal["needed", "optional", "none"] = "none"
+
+
+ALL = (
+    Route(
+        method="POST",
+        path="/v1/guests",
+        act=Routes.new_guest,
+        body=NewGuest,
+        answers={201: Session},
+        token="none",
+    ),
+    Route(
+        method="POST",
+        path="/v1/sessions",
+        act=Routes.new_session,
+        body=NewSession,
+        answers={201: Session},
+        token="none",
+    ),
+    Route(
+        method="DELETE",
+        path="/v1/sessions",
+        act=Routes.end_sessions,
+        body=EndSession,
+        answers={204: None},
+        token="optional",
+    ),
+    Route(method="GET", path="/v1/me", act=Routes.me, answers={200: Me}),
+    Route(method="PATCH", path="/v1/me", act=Routes.change_me, body=ChangeMe, answers={200: MeChanged}),
+    Route(method="POST", path="/v1/me/top-ups", act=Routes.top_up, answers={201: ToppedUp}),
+    Route(method="GET", path="/v1/games", act=Routes.games, answers={200: Catalogue}, token="none"),
+    Route(
+        method="POST",
+        path="/v1/tables",
+        act=Routes.new_table,
+        body=NewTable,
+        answers={201: TableMade},
+        idempotency_key="needed",
+    ),
+    Route(method="GET", path="/v1/tables", act=Routes.tables, query=ListQuery, answers={200: TableList}, token="none"),
+    Route(method="GET", path="/v1/tables/{table_id}", act=Routes.table, answers={200: TableSeen}, token="optional"),
+    Route(method="GET", path="/v1/codes/{code}", act=Routes.code, answers={200: TableSeen}, token="optional"),
+    Route(method="GET", path="/v1/invites/{token}", act=Routes.invite, answers={200: TableSeen}, token="optional"),
+    Route(
+        method="POST",
+        path="/v1/quick-play",
+        act=Routes.quick_play,
+        body=QuickPlay,
+        answers={200: QuickPlayed, 201: QuickPlayed},
+        idempotency_key="optional",
+    ),
+)
+
+
 def public_routes() -> list[web.RouteDef]:
     """Every public route; `app[ROUTES]` is there once the app has started."""
-    return [
-        web.post("/v1/guests", _on(Routes.new_guest)),
-        web.post("/v1/sessions", _on(Routes.new_session)),
-        web.delete("/v1/sessions", _on(Routes.end_sessions)),
-        web.get("/v1/me", _on(Routes.me)),
-        web.patch("/v1/me", _on(Routes.change_me)),
-        web.post("/v1/me/top-ups", _on(Routes.top_up)),
-        web.get("/v1/games", _on(Routes.games)),
-        web.post("/v1/tables", _on(Routes.new_table)),
-        web.get("/v1/tables", _on(Routes.tables)),
-        web.get("/v1/tables/{table_id}", _on(Routes.table)),
-        web.get("/v1/codes/{code}", _on(Routes.code)),
-        web.get("/v1/invites/{token}", _on(Routes.invite)),
-        web.post("/v1/quick-play", _on(Routes.quick_play)),
-    ]
+    return [web.route(route.method, route.path, _on(route.act)) for route in ALL]
 
 
 def _on(act: _Act) -> Handler:

@@ -6,12 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-REQUESTS_A_MINUTE_BY_ADDRESS = 600
 REQUESTS_A_MINUTE_BY_ACCOUNT = 300
 TABLES_MADE_A_MINUTE_BY_ACCOUNT = 10
 SIGN_INS_A_MINUTE_BY_ADDRESS = 20
 SIGN_INS_A_MINUTE_BY_NAME = 10
-CODE_LOOKUPS_A_MINUTE_BY_ADDRESS = 10
 CODES_WRONG_FREE = 3
 CODE_WRONG_WAIT_SECONDS = 5.0
 CODE_WRONG_WAIT_SECONDS_MAX = 60.0
@@ -87,16 +85,18 @@ class WrongCodes:
 
 
 class Limits:
-    """Every limit of the lobby, each with its own buckets."""
+    """Every limit of the lobby, each with its own buckets; a maximum of 0 is no limit."""
 
-    def __init__(self, *, guests_an_hour_max: int, clock: Clock) -> None:
+    def __init__(
+        self, *, guests_an_hour_max: int, requests_a_minute_max: int, code_lookups_a_minute_max: int, clock: Clock
+    ) -> None:
         self.guests = Buckets(guests_an_hour_max, HOUR_SECONDS, clock=clock)
-        self.by_address = Buckets(REQUESTS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
+        self.by_address = Buckets(requests_a_minute_max, MINUTE_SECONDS, clock=clock)
         self.by_account = Buckets(REQUESTS_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
         self.tables_made = Buckets(TABLES_MADE_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
         self.sign_ins_by_address = Buckets(SIGN_INS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
         self.sign_ins_by_name = Buckets(SIGN_INS_A_MINUTE_BY_NAME, MINUTE_SECONDS, clock=clock)
-        self.code_lookups = Buckets(CODE_LOOKUPS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
+        self.code_lookups = Buckets(code_lookups_a_minute_max, MINUTE_SECONDS, clock=clock)
         self.wrong_codes = WrongCodes(clock=clock)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import msgspec
 
 GUESTS_AN_HOUR_MAX = 5
+REQUESTS_A_MINUTE_MAX = 600
+CODE_LOOKUPS_A_MINUTE_MAX = 10
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from LOBBY_DATABASE_URL and so on.
+    """Read from the environment.
 
-    `token_private_key`: Ed25519, PEM; the table service has the public half. `guests_an_hour_max`: new accounts an
-    address, 0 for no limit. `trusted_proxies`: addresses or networks whose X-Forwarded-For is believed.
+    `token_private_key`: Ed25519, PEM; the other services have the public half. Limits by address, 0 for none:
+    `guests_an_hour_max` new accounts, `requests_a_minute_max`, `code_lookups_a_minute_max`. `trusted_proxies`:
+    addresses or networks whose X-Forwarded-For is believed.
     """
 
     database_url: str
@@ -20,6 +23,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     public_url: str
     unsafe_storage: bool = False
     guests_an_hour_max: int = GUESTS_AN_HOUR_MAX
+    requests_a_minute_max: int = REQUESTS_A_MINUTE_MAX
+    code_lookups_a_minute_max: int = CODE_LOOKUPS_A_MINUTE_MAX
     trusted_proxies: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     database_connections_max: int = 8

@@ -238,7 +238,7 @@ class TableList(msgspec.Struct, frozen=True):
 class TableSeen(msgspec.Struct, frozen=True):
     """One table. `fresh` False: its owner did not answer, so this is what the directory knows.
 
-    `code` and `invite_url` are there for those seated and the host alone.
+    `code`, `invite_token` and `invite_url` are there for those seated and the host alone.
     """
 
     table: TableLook
@@ -246,6 +246,7 @@ class TableSeen(msgspec.Struct, frozen=True):
     free_seats: int
     socket: Socket
     code: str | None = None
+    invite_token: str | None = None
     invite_url: str | None = None
 
 
@@ -256,4 +257,5 @@ class QuickPlayed(msgspec.Struct, frozen=True):
     made: bool
     socket: Socket
     code: str | None = None
+    invite_token: str | None = None
     invite_url: str | None = None

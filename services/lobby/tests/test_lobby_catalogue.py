@@ -88,6 +88,31 @@ def test_wrong_options_are_named_one_by_one(
         assert refused.value.fields == fields
 
 
+def test_seats_that_are_an_option_need_to_be_said_only_once() -> None:
+    @dataclass(frozen=True)
+    class WithSeats:
+        seats: int = 5
+
+    class Seated(Doubled):
+        options_type = WithSeats  # type: ignore[assignment]
+
+        def check_options(self, options: Any) -> None:
+            if not 4 <= options.seats <= 8:
+                raise OptionInvalid("seats", "must be 4 to 8.")
+
+        def seat_counts(self, options: Any) -> tuple[int, ...]:
+            return (options.seats,)
+
+    game: Any = Seated()
+    games = Games((game,))
+    assert games.choice("doubled", {}, None).seats == 5
+    assert games.choice("doubled", {}, 7) == games.choice("doubled", {"seats": 7}, None)
+    with pytest.raises(OptionsInvalid):
+        games.choice("doubled", {"seats": 6}, 7)
+    with pytest.raises(OptionsInvalid):
+        games.choice("doubled", {}, 9)
+
+
 def test_bounds_and_steps_of_numbers_are_found_by_asking_the_rules() -> None:
     @dataclass(frozen=True)
     class WithDefaults(Choices):

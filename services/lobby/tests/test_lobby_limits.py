@@ -88,9 +88,11 @@ def test_only_so_many_guessers_are_remembered() -> None:
     assert wrong.wait_seconds("ann") == 0.0
 
 
-def test_five_new_guests_an_hour_are_the_default() -> None:
-    limits = Limits(guests_an_hour_max=5, clock=Watch())
+def test_limits_that_are_settings_can_be_lifted() -> None:
+    limits = Limits(guests_an_hour_max=5, requests_a_minute_max=0, code_lookups_a_minute_max=2, clock=Watch())
     assert [limits.guests.take("1.2.3.4") > 0 for _ in range(6)] == [False] * 5 + [True]
+    assert not any(limits.by_address.take("1.2.3.4") for _ in range(5000))
+    assert [limits.code_lookups.take("1.2.3.4") > 0 for _ in range(3)] == [False, False, True]
 
 
 TRUSTED = ("10.0.0.0/8", "::1")

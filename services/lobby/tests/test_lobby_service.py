@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import asyncpg
+import msgspec
 import pytest
 import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
@@ -21,6 +23,7 @@ from lobby_doubles import (
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_lobby.app import STORE, build_app
+from darbar_lobby.http import ALL
 
 ORIGIN = "https://play.example"
 
@@ -68,6 +71,18 @@ async def test_six_hundred_requests_a_minute_may_come_from_an_address(house: Hou
     assert count >= 600
     assert (answered.status, answered.code) == (429, "too_many_requests")
     assert (await stranger.get("/healthz")).status == 200
+
+
+async def test_every_route_is_described_for_a_document_of_the_api(house: House) -> None:
+    for route in ALL:
+        assert route.answers, route.path
+        path = route.path.format(table_id="x", code="x", token="x")
+        answered = await house.stranger().ask(route.method, path, None if route.body is None else {})
+        is_refused = answered.status == 401 and answered.code == "token_missing"
+        assert is_refused or route.token != "needed", route.path
+        assert msgspec.json.schema(Any if route.body is None else route.body) is not None
+        for answer_type in route.answers.values():
+            assert msgspec.json.schema(Any if answer_type is None else answer_type) is not None
 
 
 async def test_passwords_cannot_be_tried_without_end(house: House) -> None:
