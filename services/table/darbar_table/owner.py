@@ -93,7 +93,7 @@ class Owner:
             self._decide_or_raise(entry, command, answering)
         except (Refused, RuleRefused) as refusal:
             self._refuse(answering, refusal, retry=False)
-        except Exception as error:  # noqa: BLE001 - a fault of ours stops this table and no other
+        except Exception as error:
             log.exception("table_failed", table_id=str(entry.table_id))
             self._refuse(answering, refused(TableReason.TABLE_FROZEN), retry=False)
             self._freeze(entry, type(error).__name__, command)
@@ -153,7 +153,7 @@ class Owner:
                     self._stored(entry, draft, chain)
                 else:
                     self._not_stored(entry, outcome, command, answering)
-            except Exception as error:  # noqa: BLE001 - it is stored, but can't be shown: this table alone stops
+            except Exception as error:
                 log.exception("table_failed", table_id=str(entry.table_id))
                 self._freeze(entry, type(error).__name__, command)
 

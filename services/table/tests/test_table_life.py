@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from table_scripts import ANN, BOB, CYN, DAN, EVE, PEOPLE, RICH, Script
+
 from darbar_contracts import frames
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
@@ -14,7 +16,6 @@ from darbar_table.commands import BotDecided, ClockRang, KeepExpired, WalletAnsw
 from darbar_table.errands import wallet_request
 from darbar_table.playing import EXPIRIES_MAX
 from darbar_table.state import Phase
-from table_scripts import ANN, BOB, CYN, DAN, EVE, PEOPLE, RICH, Script
 
 
 def last(script: Script, kind: type[events.Event]) -> Any:
