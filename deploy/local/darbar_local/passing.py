@@ -29,10 +29,10 @@ _HOP_BY_HOP = (
 )
 _HANDSHAKE = ("Sec-WebSocket-Accept", "Sec-WebSocket-Extensions", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
 _TIMEOUT = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
-_NORMAL = 1000
 _GOING_AWAY = 1001
 # These say how a connection ended and are never sent.
-_CODES_NOT_SENT = frozenset({1005, 1006, 1015})
+_CODES_NOT_SENT = (1005, 1006, 1015)
+_PASSED = (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG)
 
 Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
@@ -96,36 +96,45 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
             protocols=[inner.protocol] if inner.protocol else (),
         )
         await outer.prepare(request)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_pump(outer, inner))
-            tasks.create_task(_pump(inner, outer))
+        await _Bridge(outer, inner).run()
     return outer
 
 
-async def _pump(source: Socket, target: Socket) -> None:
-    """One direction, until one of them closes; then both are closed with the same code."""
-    code = _GOING_AWAY
-    with contextlib.suppress(ConnectionError):
-        while True:
-            message = await source.receive()
-            match message.type:
-                case WSMsgType.TEXT:
-                    await target.send_str(message.data)
-                case WSMsgType.BINARY:
-                    await target.send_bytes(message.data)
-                case WSMsgType.PING:
-                    await target.ping(message.data)
-                case WSMsgType.PONG:
-                    await target.pong(message.data)
-                case WSMsgType.CLOSE:
-                    code = message.data if message.data and message.data not in _CODES_NOT_SENT else _NORMAL
-                    break
-                case WSMsgType.CLOSING:
-                    return  # The other direction is closing this one; it knows the code.
-                case _:
-                    break
-    await target.close(code=code)
-    await source.close(code=code)
+class _Bridge:
+    """Two sockets that pass frames to each other; whichever ends first says with which code both are closed."""
+
+    def __init__(self, outer: web.WebSocketResponse, inner: aiohttp.ClientWebSocketResponse) -> None:
+        self._outer = outer
+        self._inner = inner
+        self._code = 0
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._pump(self._outer, self._inner))
+            tasks.create_task(self._pump(self._inner, self._outer))
+
+    async def _pump(self, source: Socket, target: Socket) -> None:
+        # The target may be gone: then this direction has come to its end as well.
+        with contextlib.suppress(ConnectionError):
+            while (message := await source.receive()).type in _PASSED:
+                await _send(target, message)
+            if message.type is WSMsgType.CLOSE and message.data not in (*_CODES_NOT_SENT, None, 0):
+                self._code = self._code or message.data
+        self._code = self._code or _GOING_AWAY
+        await target.close(code=self._code)
+        await source.close(code=self._code)
+
+
+async def _send(target: Socket, message: aiohttp.WSMessage) -> None:
+    match message.type:
+        case WSMsgType.TEXT:
+            await target.send_str(message.data)
+        case WSMsgType.BINARY:
+            await target.send_bytes(message.data)
+        case WSMsgType.PING:
+            await target.ping(message.data)
+        case WSMsgType.PONG:
+            await target.pong(message.data)
 
 
 def _headers(request: web.Request, *, without: tuple[str, ...]) -> CIMultiDict[str]:
