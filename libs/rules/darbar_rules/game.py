@@ -113,6 +113,7 @@ class Game(Protocol):
     view_type: type[Any]
     events: Mapping[str, type[Any]]  # kind as stored -> frozen dataclass
     decisions: Mapping[str, type[Any]]  # type on the wire -> frozen dataclass
+    same_clock_after: frozenset[str]  # kinds after which the turn goes on with the same seat and clock (CP-16)
 
     def check_options(self, options: Any) -> None:
         """Raise OptionInvalid for a value or a combination that is not offered."""

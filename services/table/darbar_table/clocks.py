@@ -23,10 +23,10 @@ T = TypeVar("T", bound=Timed)
 class Wheel(Generic[T]):
     """Buckets of a tick each. A deadline that moves later costs nothing: its old bucket puts the item on again."""
 
-    def __init__(self, rang: Callable[[T], None]) -> None:
+    def __init__(self, rang: Callable[[T], None], *, start: float | None = None) -> None:
         self._rang = rang
         self._buckets: dict[int, set[T]] = {}
-        self._next = int(monotonic() / TICK_SECONDS)
+        self._next = int((monotonic() if start is None else start) / TICK_SECONDS)
 
     def set(self, item: T, deadline: float | None) -> None:
         """The item rings once at its deadline, at most a tick late; None takes it off."""

@@ -93,6 +93,17 @@ class Draft:
         self.events: list[events.Event] = []
         self.states: list[Table] = []
 
+    @property
+    def keeps_clock(self) -> bool:
+        """Whether the same seat decides on, with the clock it had (CP-16)."""
+        event = self.events[-1]
+        if not isinstance(event, events.Played) or event.seat is None:
+            return False
+        rules = self.table.rules
+        if rules.kind_of(event.event) not in rules.same_clock_after:
+            return False
+        return rules.turn(self.table.state).seats == (event.seat,)
+
     def add(self, event: events.Event) -> None:
         """One more event; `table` is the state after it, `states` those after each."""
         self.table = evolve(self.table, event)

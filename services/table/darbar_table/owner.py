@@ -33,6 +33,7 @@ from darbar_table.writer import Append, Outcome, Row, Writer
 log = structlog.get_logger()
 SEED_BYTES = 32
 SILENT_SECONDS = 0.25
+SAME_CLOCK_SECONDS_MIN = 5.0
 RULE_SENTENCE = "The rules do not allow this."
 
 
@@ -164,7 +165,10 @@ class Owner:
         """The next state becomes the state; one frame a version goes to each seat."""
         before = entry.table
         entry.table, entry.chain, entry.in_flight = draft.table, chain, False
-        self.set_clock(entry)
+        if draft.keeps_clock:
+            self._go_on_with_clock(entry)
+        else:
+            self.set_clock(entry)
         remaining_ms = self.remaining_ms(entry)
         shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
@@ -210,6 +214,12 @@ class Owner:
         if clock != entry.clock:
             entry.clock = clock
             self.wheel.set(entry, None if clock is None else monotonic() + max(seconds, seconds_min))
+
+    def _go_on_with_clock(self, entry: Entry) -> None:
+        """CP-16: what was left of the turn's time, with at least five seconds."""
+        entry.clock, _ = self._due(entry.table)
+        left = entry.deadline or 0.0
+        self.wheel.set(entry, max(left, monotonic() + SAME_CLOCK_SECONDS_MIN))
 
     def remaining_ms(self, entry: Entry) -> int | None:
         """What is left on the table's clock."""

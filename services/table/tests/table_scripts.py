@@ -89,9 +89,12 @@ class Script:
 
     def time_up(self) -> Script:
         """The turn clock has run; the fallback decides."""
-        turn = self.table.rules.turn(self.table.state)
-        self.tell(ClockRang(kind="turn", mark=(turn.round, turn.turn)))
+        self.time_up_draft()
         return self
+
+    def time_up_draft(self) -> Draft:
+        turn = self.table.rules.turn(self.table.state)
+        return self.tell(ClockRang(kind="turn", mark=(turn.round, turn.turn)))
 
     def offline(self, person: Person) -> Script:
         self.tell(Disconnected(account_id=person.account_id))

@@ -23,6 +23,10 @@ def last(script: Script, kind: type[events.Event]) -> Any:
     return next(event for _, event, _ in reversed(script.log) if isinstance(event, kind))
 
 
+def phase_of(script: Script) -> Phase:
+    return script.table.phase
+
+
 def caller_of(script: Script) -> int:
     return int(script.table.rules.turn(script.table.state).seats[0])
 
@@ -63,9 +67,9 @@ def test_tl_8_the_longest_seated_becomes_host() -> None:
 @pytest.mark.ruling("TL-9")
 def test_tl_9_a_full_table_counts_in_by_itself() -> None:
     script = Script().sit(BOB, CYN)
-    assert script.table.phase is Phase.WAITING
+    assert phase_of(script) is Phase.WAITING
     script.sit(DAN)
-    assert script.table.phase is Phase.COUNTING_IN
+    assert phase_of(script) is Phase.COUNTING_IN
 
 
 @pytest.mark.ruling("TL-9")
@@ -73,25 +77,25 @@ def test_tl_9_anyone_can_start_sooner_with_bots() -> None:
     script = Script().sit(BOB)
     script.act(BOB, frames.StartNow(id="x"))
     assert [seat.bot is not None for seat in script.table.seats] == [False, True, False, True]
-    assert script.table.phase is Phase.COUNTING_IN
+    assert phase_of(script) is Phase.COUNTING_IN
 
 
 @pytest.mark.ruling("TL-9")
 def test_tl_9_with_all_seats_taken_start_now_ends_the_first_count_in() -> None:
     script = Script().sit(BOB, CYN, DAN)
     script.act(CYN, frames.StartNow(id="x"))
-    assert script.table.phase is Phase.STAKING
+    assert phase_of(script) is Phase.STAKING
 
 
 @pytest.mark.ruling("TL-9")
 def test_tl_9_a_later_count_in_ends_when_everyone_is_ready() -> None:
     script = Script().dealt().play_round().wallet()
-    assert (script.table.phase, script.table.round) == (Phase.COUNTING_IN, 2)
+    assert (phase_of(script), script.table.round) == (Phase.COUNTING_IN, 2)
     for person in PEOPLE[:3]:
         script.act(person, frames.Ready(id="x"))
-        assert script.table.phase is Phase.COUNTING_IN
+        assert phase_of(script) is Phase.COUNTING_IN
     script.act(DAN, frames.Ready(id="x"))
-    assert script.table.phase is Phase.STAKING
+    assert phase_of(script) is Phase.STAKING
     with pytest.raises(Refused, match="not_now"):
         script.act(ANN, frames.StartNow(id="y"))
 
@@ -102,7 +106,7 @@ def test_tl_11_13_leaving_a_count_in_costs_nothing_and_stops_it() -> None:
     script = Script().sit(BOB, CYN, DAN)
     first = last(script, events.CountInStarted)
     script.act(DAN, frames.Leave(id="x"))
-    assert script.table.phase is Phase.WAITING
+    assert phase_of(script) is Phase.WAITING
     assert last(script, events.SeatFreed).quit is False
     script.sit(EVE)
     again = last(script, events.CountInStarted)
@@ -115,7 +119,7 @@ def test_tl_12_who_is_short_is_stood_up_and_nobody_has_paid() -> None:
     script = Script().sit(BOB, CYN, DAN).zero()
     script.wallet(done=False, reason="short_of_coins", short=("bob",))
     assert script.table.seat_of("bob") is None
-    assert script.table.phase is Phase.WAITING
+    assert phase_of(script) is Phase.WAITING
     assert not script.table.staked
     script.sit(EVE).zero()
     assert last(script, events.StakesAsked).attempt == 2
@@ -124,10 +128,10 @@ def test_tl_12_who_is_short_is_stood_up_and_nobody_has_paid() -> None:
 @pytest.mark.ruling("TL-12")
 def test_tl_12_a_seat_offline_at_zero_stops_the_count_in() -> None:
     script = Script().sit(BOB, CYN, DAN).offline(DAN).zero()
-    assert script.table.phase is Phase.WAITING
+    assert phase_of(script) is Phase.WAITING
     assert last(script, events.CountInStopped).reason == "seat_offline"
     script.back(DAN)
-    assert script.table.phase is Phase.COUNTING_IN
+    assert phase_of(script) is Phase.COUNTING_IN
 
 
 @pytest.mark.ruling("TL-14")
@@ -188,7 +192,7 @@ def test_gen_4_a_late_clock_does_nothing() -> None:
     script.time_up()
     before = script.table
     for kind in ("turn", "count_in", "seeds"):
-        draft = script.tell(ClockRang(kind=kind, mark=(turn.round, turn.turn)))  # type: ignore[arg-type]
+        draft = script.tell(ClockRang(kind=kind, mark=(turn.round, turn.turn)))
         assert draft.events == []
     assert script.table is before
 
@@ -264,7 +268,7 @@ def test_tl_25_a_bot_can_be_sent_away_before_a_game_but_not_during_a_round() -> 
     script.act(BOB, frames.StartNow(id="x"))
     script.act(BOB, frames.SendBotAway(id="y", seat=1))
     assert script.table.seats[1].free
-    assert script.table.phase is Phase.WAITING
+    assert phase_of(script) is Phase.WAITING
     with pytest.raises(Refused, match="not_a_bot"):
         script.act(BOB, frames.SendBotAway(id="z", seat=2))
     playing = Script()
@@ -311,10 +315,10 @@ def test_tl_29_back_before_the_round_ends_carries_on_also_after_leave() -> None:
 @pytest.mark.ruling("TL-33")
 def test_tl_32_a_lost_players_seat_is_kept_and_may_be_taken() -> None:
     script = Script().dealt().offline(ANN).play_round().wallet()
-    assert script.table.phase is Phase.WAITING
+    assert phase_of(script) is Phase.WAITING
     totals = script.table.rules.result(script.table.state).totals  # type: ignore[union-attr]
     back = Script().dealt().offline(ANN).play_round().wallet().back(ANN)
-    assert back.table.phase is Phase.COUNTING_IN
+    assert phase_of(back) is Phase.COUNTING_IN
     script.act(EVE, frames.Sit(id="x"))
     assert script.table.seat_of("eve") == 0
     assert last(script, events.SeatFreed).quit is True
@@ -336,7 +340,7 @@ def test_tl_33_with_nobody_left_the_table_closes() -> None:
     script = Script().sit(BOB)
     script.act(ANN, frames.Leave(id="x"))
     script.act(BOB, frames.Leave(id="y"))
-    assert script.table.phase is Phase.CLOSED
+    assert phase_of(script) is Phase.CLOSED
     with pytest.raises(Refused, match="table_closed"):
         script.act(EVE, frames.Sit(id="z"))
 
@@ -387,7 +391,7 @@ def totals_of(script: Script) -> tuple[int, ...]:
 
 def test_one_game_follows_another_at_the_same_table() -> None:
     script = _play_game(Script().sit(BOB, CYN, DAN))
-    assert (script.table.phase, script.table.game, script.table.round) == (Phase.COUNTING_IN, 2, 1)
+    assert (phase_of(script), script.table.game, script.table.round) == (Phase.COUNTING_IN, 2, 1)
     script.zero().wallet()
     assert totals_of(script) == (0,)
 
@@ -413,7 +417,7 @@ def test_strings_of_the_players_go_into_the_deal() -> None:
     script.act(ANN, frames.SeedCommit(id="x", sha256=sha))
     script.act(BOB, frames.SeedCommit(id="y", sha256=sha))
     script.zero()
-    assert script.table.phase is Phase.OPENING_SEEDS
+    assert phase_of(script) is Phase.OPENING_SEEDS
     with pytest.raises(Refused, match="seed_mismatch"):
         script.act(ANN, frames.SeedOpen(id="z", string="another"))
     script.act(ANN, frames.SeedOpen(id="z", string="my own string"))
@@ -455,5 +459,5 @@ def test_the_rules_refusals_come_through() -> None:
 def test_balances_do_not_matter_to_those_who_sit() -> None:
     script = Script().sit(BOB, CYN, DAN)
     script.act(BOB, frames.StartNow(id="x"), balance=0)
-    assert script.table.phase is Phase.STAKING
+    assert phase_of(script) is Phase.STAKING
     assert RICH > 0

@@ -43,6 +43,7 @@ class CourtPiece:
     view_type: type[Any] = CourtPieceView
     events: Mapping[str, type[Any]] = EVENTS
     decisions: Mapping[str, type[Any]] = DECISIONS
+    same_clock_after: frozenset[str] = frozenset({"trump_shown"})
 
     def check_options(self, options: CourtPieceOptions) -> None:
         table_options.check(options)
