@@ -101,20 +101,26 @@ class LedgerStore:
         except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
             raise BatchRefused(str(error)) from error
         except UNREACHABLE as error:
-            await self.close()
+            await self._drop()
             raise OutcomeUnknown(f"{type(error).__name__}: {error}") from error
         except BaseException:
             # Fenced, cancelled, or a bug: where the connection stands is not known.
-            await self.close()
+            await self._drop()
             raise
 
     async def close(self) -> None:
-        """Gives the connection up, whatever state it is in."""
+        """Gives the connection back."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
-                connection.terminate()
+            with suppress(*UNREACHABLE):
                 await self._pool.release(connection)
+
+    async def _drop(self) -> None:
+        """Ends the connection, whatever state it is in."""
+        if self._connection is not None:
+            with suppress(*UNREACHABLE):
+                self._connection.terminate()
+        await self.close()
 
     async def _connected(self) -> Connection:
         if self._connection is None:

@@ -53,6 +53,7 @@ class Writer:
         self._terms = terms
         self._metrics = metrics
         self._waiting: deque[_Waiting] = deque()
+        self._in_hand: list[_Waiting] = []
         self._some_wait = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -81,13 +82,14 @@ class Writer:
         try:
             while True:
                 await self._some_wait.wait()
-                await self._answer(self._take())
+                self._in_hand = self._take()
+                await self._answer(self._in_hand)
                 if not self._waiting:
                     self._some_wait.clear()
                     self._idle.set()
         finally:
             self._closed = True
-            for waiting in self._waiting:
+            for waiting in (*self._in_hand, *self._waiting):
                 waiting.fail(OutageReason.WALLET_MOVED)
             self._waiting.clear()
             self._idle.set()
@@ -105,9 +107,7 @@ class Writer:
     async def _answer(self, batch: list[_Waiting]) -> None:
         try:
             answers = await self._stored(batch)
-        except (Fenced, asyncio.CancelledError):
-            for waiting in batch:
-                waiting.fail(OutageReason.WALLET_MOVED)
+        except Fenced:
             raise
         except OutcomeUnknown as unknown:
             _log.error("batch_given_up", requests=len(batch), why=str(unknown))

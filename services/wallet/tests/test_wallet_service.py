@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 from uuid import uuid4
 
+import asyncpg
 import msgspec
+import pytest
 
-from darbar_contracts.subjects import WALLET_GRANT, WALLET_SETTLE, WALLET_STAKE
+from darbar_contracts.subjects import PERMISSIONS, WALLET_GRANT, WALLET_REFUND, WALLET_SETTLE, WALLET_STAKE
 from darbar_contracts.wallet import (
+    WALLET_AUDIT,
+    AuditRequest,
     GrantRequest,
+    RefundRequest,
     SettleRequest,
     Share,
+    WalletAnswer,
+    WalletAudit,
     WalletReason,
     WalletView,
 )
 from darbar_kit.bus import Bus
-from darbar_wallet.testing import HttpClient, ask, bearer_of, stake_of, welcome
+from darbar_kit.embedded.nats import Permissions
+from darbar_kit.errors import Unavailable
+from darbar_kit.testing import MakeNats, TestDatabase
+from darbar_wallet.settings import Settings
+from darbar_wallet.testing import HttpClient, ask, balances, bearer_of, stake_of, welcome
+
+StartWallet: TypeAlias = Callable[[Settings], Awaitable[HttpClient]]
 
 
 async def test_a_new_account_gets_its_coins_once(wallet: HttpClient, bus: Bus) -> None:
@@ -62,3 +78,209 @@ async def _view(wallet: HttpClient, token_key: str, account_id: str, query: str 
     async with wallet.get(f"/v1/me/wallet{query}", headers=bearer_of(token_key, account_id)) as response:
         assert response.status == 200, await response.text()
         return msgspec.json.decode(await response.read(), type=WalletView)
+
+
+@pytest.mark.ruling("CP-34")
+async def test_a_sweep_is_paid_out_and_posting_it_twice_is_a_no_op(wallet: HttpClient, bus: Bus) -> None:
+    await welcome(bus, "ann", "bob", "cid", "dan")
+    stake = stake_of("ann", "bob", "cid", "dan")
+    shares = (Share(0, "ann", 300), Share(2, "cid", 300))
+    settle = SettleRequest("s", stake.key, "t1", "g1.r1", (1, 3), shares)
+    await ask(bus, WALLET_STAKE, stake)
+
+    first = await ask(bus, WALLET_SETTLE, settle)
+    again = await ask(bus, WALLET_SETTLE, settle)
+
+    assert first == again
+    assert await balances(bus, "ann", "bob", "cid", "dan") == {"ann": 5200, "bob": 4800, "cid": 5200, "dan": 4800}
+
+
+async def test_refusals_travel_as_answers(wallet: HttpClient, bus: Bus) -> None:
+    await welcome(bus, "ann")
+    short = await ask(bus, WALLET_STAKE, stake_of("ann", "bob"))
+    unknown = await ask(bus, WALLET_SETTLE, SettleRequest("s", "nothing", "t1", "g1.r1", (), ()))
+
+    assert (short.reason, short.short, short.balances) == ("short_of_coins", ("bob",), {"ann": 5000, "bob": 0})
+    assert unknown.reason == "stake_unknown"
+
+
+async def test_a_refund_before_the_stake_cancels_it(wallet: HttpClient, bus: Bus) -> None:
+    await welcome(bus, "ann")
+    stake = stake_of("ann")
+
+    assert (await ask(bus, WALLET_REFUND, RefundRequest("r", stake.key, "t1", "g1.r1"))).done
+    assert (await ask(bus, WALLET_STAKE, stake)).reason == "cancelled"
+    assert await balances(bus, "ann") == {"ann": 5000}
+
+
+@pytest.mark.ruling("TL-23")
+async def test_a_top_up_once_a_day_by_the_database_s_date(wallet: HttpClient, bus: Bus, database: TestDatabase) -> None:
+    await welcome(bus, "ann")
+    lost = stake_of("ann", None, bet_coins=2480)
+    await ask(bus, WALLET_STAKE, lost)
+    await ask(bus, WALLET_SETTLE, SettleRequest("s", lost.key, "t1", "g1.r1", (0, 1), (Share(1, None, 9920),)))
+    assert await balances(bus, "ann") == {"ann": 40}
+
+    topped_up = await ask(bus, WALLET_GRANT, GrantRequest("day-1", "ann", "top_up"))
+    assert topped_up.balances == {"ann": 1000}
+    lost = stake_of("ann", None, bet_coins=500)
+    await ask(bus, WALLET_STAKE, lost)
+    await ask(bus, WALLET_SETTLE, SettleRequest("s2", lost.key, "t1", "g1.r1", (0, 1), (Share(1, None, 2000),)))
+    same_day = await ask(bus, WALLET_GRANT, GrantRequest("day-1-again", "ann", "top_up"))
+    assert same_day.reason == "already_granted"
+
+    # Only the owner of the tables can do what a night does.
+    owner = await asyncpg.connect(database.owner_url)
+    await owner.execute("UPDATE transfer SET day = day - 1")
+    await owner.close()
+    assert (await ask(bus, WALLET_GRANT, GrantRequest("day-2", "ann", "top_up"))).balances == {"ann": 1000}
+
+
+@pytest.mark.parametrize("account_id", ["", "a b", "ann\u0000", "é", "x" * 129, "\ud83c"])
+async def test_a_name_that_is_none_is_refused_at_the_border(wallet: HttpClient, bus: Bus, account_id: str) -> None:
+    body = b'{"key":"k","account_id":%s,"kind":"new_account"}' % json.dumps(account_id).encode()
+
+    answered = await bus.client.request(WALLET_GRANT, body, timeout=10)
+
+    assert b"invalid_message" in answered.data
+
+
+async def test_pages_of_the_ledger_follow_each_other(wallet: HttpClient, bus: Bus, token_key: str) -> None:
+    await welcome(bus, "ann")
+    for number in range(7):
+        stake = stake_of("ann", table_id=f"t{number}")
+        await ask(bus, WALLET_STAKE, stake)
+        await ask(bus, WALLET_REFUND, RefundRequest(f"r{number}", stake.key, f"t{number}", "g1.r1"))
+    whole = await _view(wallet, token_key, "ann", "?limit=200")
+
+    page = await _view(wallet, token_key, "ann", "?limit=5")
+    lines = [*page.entries]
+    while page.next_before is not None:
+        page = await _view(wallet, token_key, "ann", f"?limit=5&before={page.next_before}")
+        lines += page.entries
+
+    assert whole.next_before is None
+    assert len(lines) == 7 * 4 + 1
+    assert tuple(lines) == whole.entries
+    assert sum(line.coins for line in lines) == whole.balance_coins == 5000
+
+
+async def test_an_account_that_was_never_seen_has_an_empty_wallet(wallet: HttpClient, token_key: str) -> None:
+    assert await _view(wallet, token_key, "nobody") == WalletView("nobody", 0, 0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "status", "code"),
+    [
+        ("", {}, 401, "token_missing"),
+        ("", {"Authorization": "Bearer nonsense"}, 401, "token_invalid"),
+        ("?limit=0", None, 400, "query_invalid"),
+        ("?limit=201", None, 400, "query_invalid"),
+        ("?limit=many", None, 400, "query_invalid"),
+        ("?limit=²", None, 400, "query_invalid"),
+        ("?before=-1", None, 400, "query_invalid"),
+        ("?before=99999999999999999999", None, 400, "query_invalid"),
+    ],
+)
+async def test_a_wrong_look_at_a_wallet_is_refused(
+    wallet: HttpClient, token_key: str, query: str, headers: dict[str, str] | None, status: int, code: str
+) -> None:
+    sent = bearer_of(token_key, "ann") if headers is None else headers
+
+    async with wallet.get(f"/v1/me/wallet{query}", headers=sent) as response:
+        assert response.status == status
+        assert (await response.json())["code"] == code
+
+
+async def test_the_audit_tells_that_the_coins_add_up(wallet: HttpClient, bus: Bus) -> None:
+    await welcome(bus, "ann", "bob")
+    await ask(bus, WALLET_STAKE, stake_of("ann", None, "bob", None))
+
+    asked = await bus.request(WALLET_AUDIT, AuditRequest(), WalletAudit, timeout_seconds=10)
+    async with wallet.get("/v1/wallet/audit") as response:
+        shown = msgspec.json.decode(await response.read(), type=WalletAudit)
+
+    assert shown == asked
+    assert asked == WalletAudit(
+        entries=12,
+        sum_coins=0,
+        balances_match=True,
+        players_below_zero=0,
+        transfers_unbalanced=0,
+        transfers_missing=0,
+        stakes_open=1,
+        pots_coins=400,
+        reserves_coins=400,
+        pots_match=True,
+        stakes_match=True,
+    )
+
+
+async def test_the_audit_finds_what_somebody_with_all_rights_did(
+    wallet: HttpClient, bus: Bus, database: TestDatabase
+) -> None:
+    await welcome(bus, "ann")
+    await ask(bus, WALLET_STAKE, stake_of("ann"))
+    owner = await asyncpg.connect(database.owner_url)
+    await owner.execute(
+        "UPDATE account SET balance_coins = balance_coins + 1 WHERE account IN ('player:ann', 'pot:t1')"
+    )
+    await owner.execute("UPDATE account SET staked_coins = 0")
+    await owner.execute("UPDATE entry SET coins = coins + 1 WHERE transfer_number = 1 AND line = 1")
+    await owner.execute("DELETE FROM transfer WHERE number = 1")
+    await owner.close()
+
+    found = await bus.request(WALLET_AUDIT, AuditRequest(), WalletAudit, timeout_seconds=10)
+
+    assert (found.sum_coins, found.transfers_unbalanced, found.transfers_missing) == (1, 1, 1)
+    assert not found.balances_match
+    assert not found.pots_match
+    assert not found.stakes_match
+
+
+async def test_what_was_done_is_counted(wallet: HttpClient, bus: Bus) -> None:
+    await welcome(bus, "ann")
+    await ask(bus, WALLET_STAKE, stake_of("bob"))
+
+    async with wallet.get("/metrics") as response:
+        page = await response.text()
+
+    assert 'wallet_transfers_total{kind="new_account"} 1.0' in page
+    assert 'wallet_refusals_total{reason="short_of_coins"} 1.0' in page
+    assert "wallet_batch_seconds_count 2.0" in page
+    assert "wallet_writes 1.0" in page
+
+
+async def test_it_works_with_the_rights_that_its_nats_user_has(
+    settings: Settings, start_wallet: StartWallet, make_nats: MakeNats
+) -> None:
+    users = {name: Permissions(*rights) for name, rights in PERMISSIONS.items()}
+    server = await make_nats(users)
+    await start_wallet(msgspec.structs.replace(settings, nats_url=server.url("wallet")))
+    lobby = await Bus.connect(server.url("lobby"), name="lobby")
+    table = await Bus.connect(server.url("table"), name="table")
+
+    await welcome(lobby, "ann")
+    assert (await ask(table, WALLET_STAKE, stake_of("ann"))).done
+    with pytest.raises(Unavailable):
+        await lobby.request(WALLET_STAKE, stake_of("ann"), WalletAnswer, timeout_seconds=0.3)
+
+    assert await balances(table, "ann") == {"ann": 4800}
+    await lobby.close()
+    await table.close()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"top_up_below_coins": 2000},
+        {"new_account_coins": 0},
+        {"renew_seconds": 5.0},
+        {"database_connections_max": 2},
+    ],
+)
+def test_settings_that_contradict_each_other_stop_the_start(wrong: dict[str, object]) -> None:
+    given = {"database_url": "postgresql://x", "nats_url": "nats://x", "token_public_key": "x"}
+
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(given | wrong, Settings)

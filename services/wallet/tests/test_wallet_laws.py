@@ -1,0 +1,152 @@
+"""What holds for any sequence of requests, repeats and reuse of keys included."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from darbar_contracts.wallet import (
+    GrantRequest,
+    RefundRequest,
+    SettleRequest,
+    Share,
+    StakeRequest,
+    StakeSeat,
+    WalletAnswer,
+    WalletReason,
+)
+from darbar_wallet.books import BANK, BOTS, Books, TransferKind, TransferRequest, as_asked, kind_of, pot, reserve
+from darbar_wallet.domain import GrantTerms, decide
+
+PLAYERS = ("ann", "bob", "cid", "dan")
+TABLES = ("t1", "t2")
+REQUESTS_MAX = 40
+# So small that people run out of coins, and that keys meet each other.
+TERMS = GrantTerms(new_account_coins=500, top_up_to_coins=300, top_up_below_coins=100)
+
+keys = st.integers(0, 11).map(lambda number: f"k{number}")
+tables = st.sampled_from(TABLES)
+holders = st.one_of(st.none(), st.sampled_from(PLAYERS))
+coins = st.integers(-50, 700)
+
+
+@st.composite
+def stakes(draw: st.DrawFn) -> StakeRequest:
+    seats = tuple(StakeSeat(seat, draw(holders)) for seat in range(draw(st.integers(0, 4))))
+    return StakeRequest(draw(keys), draw(tables), "u", 1, draw(st.integers(0, 150)), seats)
+
+
+@st.composite
+def wild_settles(draw: st.DrawFn) -> SettleRequest:
+    shares = tuple(Share(seat, draw(holders), draw(coins)) for seat in range(draw(st.integers(0, 3))))
+    again = tuple(draw(st.lists(st.integers(0, 4), max_size=2)))
+    return SettleRequest(draw(keys), draw(keys), draw(tables), "u", again, shares, draw(coins), 0, ("dan",))
+
+
+# Stands for a settle of an open stake: its key and who pays again. The sum is worked out when it comes to it.
+fair_settles = st.builds(lambda key, seats: (key, seats), keys, st.sets(st.integers(0, 3)))
+refunds = st.builds(RefundRequest, key=keys, stake_key=keys, table_id=tables, unit=st.just("u"))
+kinds: st.SearchStrategy[Literal["new_account", "top_up"]] = st.sampled_from(["new_account", "top_up"])
+grants = st.builds(GrantRequest, key=keys, account_id=st.sampled_from(PLAYERS), kind=kinds)
+Step = TransferRequest | tuple[str, set[int]]
+steps: st.SearchStrategy[list[Step]] = st.lists(
+    st.one_of(stakes(), wild_settles(), fair_settles, refunds, grants), max_size=REQUESTS_MAX
+)
+
+
+def fair(step: tuple[str, set[int]], books: Books) -> SettleRequest | None:
+    """Shares the pot of the first open stake among those who did not pay again, first come, first served."""
+    key, again = step
+    for stake_key, known in books.known.items():
+        if known.stake is None or not known.answer.done or stake_key in books.closed:
+            continue
+        stake = known.stake
+        pays_again = tuple(sorted(again & {seat.seat for seat in stake.seats}))
+        whole = stake.bet_coins * (len(stake.seats) + len(pays_again))
+        winner = stake.seats[-1]
+        shares = (Share(winner.seat, winner.account_id, whole // 2),)
+        return SettleRequest(key, stake_key, stake.table_id, "u", pays_again, shares, whole - whole // 2 - 1, 1)
+    return None
+
+
+def played(sequence: list[Step]) -> tuple[Books, list[tuple[TransferRequest, WalletAnswer, int]]]:
+    """The books afterwards, and each request with its answer and the number of lines it posted."""
+    books = Books()
+    told: list[tuple[TransferRequest, WalletAnswer, int]] = []
+    for step in sequence:
+        request = fair(step, books) if isinstance(step, tuple) else step
+        if request is None:
+            continue
+        asked = as_asked(request)
+        decision = decide(asked, books, TERMS)
+        assert sum(posting.coins for posting in decision.postings) == 0
+        assert all(posting.coins for posting in decision.postings)
+        assert decision.answer.done or not decision.postings
+        books.record(asked, decision)
+        told.append((request, decision.answer, len(decision.postings)))
+        check(books)
+    return books, told
+
+
+def check(books: Books) -> None:
+    """What holds after every step."""
+    assert sum(books.balances.values()) == 0
+    assert all(balance >= 0 for account, balance in books.balances.items() if account not in (BANK, BOTS))
+    assert all(staked >= 0 for staked in books.staked.values())
+    lying = dict.fromkeys(TABLES, 0)
+    for stake_key, known in books.known.items():
+        if known.stake is not None and known.answer.done and stake_key not in books.closed:
+            lying[known.stake.table_id] += known.stake.bet_coins * len(known.stake.seats)
+    for table, whole in lying.items():
+        assert books.balances.get(pot(table), 0) == whole
+        assert books.balances.get(reserve(table), 0) == whole
+    assert sum(books.staked.values()) == sum(lying.values())
+
+
+@given(steps)
+def test_coins_are_conserved_and_pots_hold_what_open_stakes_put_there(sequence: list[Step]) -> None:
+    played(sequence)
+
+
+@given(steps)
+def test_a_repeat_gets_its_first_answer_and_moves_nothing(sequence: list[Step]) -> None:
+    books, told = played(sequence)
+    balances = dict(books.balances)
+    first: dict[str, WalletAnswer] = {}
+    for request, answer, _ in told:
+        if answer.reason != WalletReason.KEY_REUSED:
+            first.setdefault(request.key, answer)
+
+    for request, answer, _ in told:
+        again = decide(as_asked(request), books, TERMS)
+
+        assert not again.is_new
+        assert not again.postings
+        assert again.answer == answer
+        assert again.answer == first[request.key] or again.answer.reason == WalletReason.KEY_REUSED
+    assert books.balances == balances
+
+
+@given(steps)
+def test_a_stake_is_closed_at_most_once(sequence: list[Step]) -> None:
+    _, told = played(sequence)
+    closed: list[str] = []
+    for request, answer, lines in told:
+        if lines and answer.done and isinstance(request, SettleRequest | RefundRequest):
+            closed.append(request.stake_key)
+
+    assert len(closed) == len(set(closed))
+
+
+@given(steps)
+def test_the_bank_gives_only_what_the_terms_say(sequence: list[Step]) -> None:
+    books, told = played(sequence)
+    new = [request for request, answer, lines in told if lines and kind_of(request) == TransferKind.NEW_ACCOUNT]
+    top_ups = [request for request, answer, lines in told if lines and kind_of(request) == TransferKind.TOP_UP]
+
+    assert len({request.account_id for request in new if isinstance(request, GrantRequest)}) == len(new)
+    assert len({request.account_id for request in top_ups if isinstance(request, GrantRequest)}) == len(top_ups)
+    given_coins = -books.balances.get(BANK, 0)
+    assert 500 * len(new) <= given_coins <= 500 * len(new) + 300 * len(top_ups)
