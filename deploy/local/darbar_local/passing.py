@@ -29,9 +29,10 @@ _HOP_BY_HOP = (
 )
 _HANDSHAKE = ("Sec-WebSocket-Accept", "Sec-WebSocket-Extensions", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
 _TIMEOUT = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
+_NORMAL = 1000
 _GOING_AWAY = 1001
 # These say how a connection ended and are never sent.
-_CODES_NOT_SENT = (1005, 1006, 1015)
+_CODES_NOT_SENT = (None, 0, 1005, 1006, 1015)
 _PASSED = (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG)
 
 Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
@@ -87,7 +88,7 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
             raise Elsewhere from error
         # The client library drops the body of a refused handshake; without the handshake it is told in full.
         return await _pass_http(request, session, url)
-    async with inner:
+    try:
         outer = web.WebSocketResponse(
             compress=False,
             autoping=False,
@@ -97,6 +98,9 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
         )
         await outer.prepare(request)
         await _Bridge(outer, inner).run()
+    finally:
+        # Also when this request is cancelled: the process then learns that nobody is there any more.
+        await inner.close(code=_GOING_AWAY)
     return outer
 
 
@@ -118,8 +122,8 @@ class _Bridge:
         with contextlib.suppress(ConnectionError):
             while (message := await source.receive()).type in _PASSED:
                 await _send(target, message)
-            if message.type is WSMsgType.CLOSE and message.data not in (*_CODES_NOT_SENT, None, 0):
-                self._code = self._code or message.data
+            if message.type is WSMsgType.CLOSE:
+                self._code = self._code or (_NORMAL if message.data in _CODES_NOT_SENT else message.data)
         self._code = self._code or _GOING_AWAY
         await target.close(code=self._code)
         await source.close(code=self._code)
