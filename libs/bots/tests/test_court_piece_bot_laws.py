@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +16,7 @@ from darbar_bots.policies import NoPolicy, decide, find
 from darbar_bots.policy import Policy, ViewInvalid
 from darbar_rules.game import OptionInvalid
 from darbar_rules.games import BY_NAME
-from darbar_rules.games.court_piece.options import CourtPieceOptions
+from darbar_rules.games.court_piece.options import CourtPieceOptions, PileSizes, TrumpMode
 
 GAME = BY_NAME["court_piece"]
 LEVELS = ("easy", "normal", "strong")
@@ -27,7 +27,7 @@ def every_table() -> list[CourtPieceOptions]:
     """Every combination of the options that change how cards are played."""
     tables = []
     for trump, piles, ace, one, two in product(
-        ("hidden", "open", "kaat"), ("3-2-2", "5-3-3"), (False, True), (False, True), (False, True)
+        get_args(TrumpMode), get_args(PileSizes), (False, True), (False, True), (False, True)
     ):
         options = CourtPieceOptions(
             trump=trump,
@@ -81,7 +81,7 @@ def test_the_same_view_gives_the_same_decision() -> None:
 
 def test_every_game_has_a_bot_of_every_level() -> None:
     for game, level in product(BY_NAME, LEVELS):
-        assert find(game, level)
+        assert find(game, level) is not None
 
 
 def test_a_level_that_nobody_plays_is_refused() -> None:

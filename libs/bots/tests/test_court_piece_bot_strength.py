@@ -1,8 +1,9 @@
-"""That bots are worth playing against. Open this when one has become weaker; bench/bots_bench.py has the full figures."""
+"""How good the bots are. Open this when one has become weaker; bench/bots_bench.py has the full figures."""
 
 from __future__ import annotations
 
 from random import Random
+from typing import get_args
 
 import pytest
 
@@ -11,7 +12,7 @@ from darbar_bots.duels import duel
 from darbar_bots.policies import find
 from darbar_bots.policy import Policy
 from darbar_rules.games import BY_NAME
-from darbar_rules.games.court_piece.options import CourtPieceOptions
+from darbar_rules.games.court_piece.options import CourtPieceOptions, TrumpMode
 
 GAME = BY_NAME["court_piece"]
 PAIRS = 60
@@ -27,14 +28,14 @@ def novice(_dice: Random) -> Policy:
     return find("court_piece", "easy")
 
 
-@pytest.mark.parametrize("trump", ["hidden", "open", "kaat"])
-def test_the_normal_bot_beats_chance(trump: str) -> None:
-    share = duel(GAME, CourtPieceOptions(trump=trump), regular, AnyLegal, pairs=PAIRS)  # type: ignore[arg-type]
+@pytest.mark.parametrize("options", [CourtPieceOptions(trump=trump) for trump in get_args(TrumpMode)], ids=str)
+def test_the_normal_bot_beats_chance(options: CourtPieceOptions) -> None:
+    share = duel(GAME, options, regular, AnyLegal, pairs=PAIRS)
     assert share.won >= WON_MIN
 
 
 def test_the_easy_bot_loses_to_the_normal_one() -> None:
-    share = duel(GAME, CourtPieceOptions(), novice, regular, pairs=2 * PAIRS)
+    share = duel(GAME, CourtPieceOptions(), novice, regular, pairs=PAIRS)
     assert share.won < 0.5
 
 

@@ -14,13 +14,13 @@ from darbar_rules.games.court_piece.view import CourtPieceView
 class RulePolicy:
     """Weighs each card by what its trick is likely to bring and what the card would bring later."""
 
-    def __init__(self, *, remembers: bool) -> None:
-        self._remembers = remembers
+    def __init__(self, *, attentive: bool) -> None:
+        self._attentive = attentive
 
     def decide(self, view: CourtPieceView) -> Decision:
         if view.phase == "choosing":
             return _call(view)
-        known = known_from(view, remembers=self._remembers)
+        known = known_from(view, attentive=self._attentive)
         choice = _best_card(known)
         if "ask_trump" in view.legal.also and value_of_asking(known) > choice.value:
             return AskTrump()
@@ -44,5 +44,5 @@ def _best_card(known: Known) -> Choice:
     return best_cut(known) if known.may_cut else Position(known).best(known.legal)
 
 
-REGULAR: Policy = RulePolicy(remembers=True)
-NOVICE: Policy = RulePolicy(remembers=False)
+REGULAR: Policy = RulePolicy(attentive=True)
+NOVICE: Policy = RulePolicy(attentive=False)

@@ -1,4 +1,4 @@
-"""Decides by lot among what is legal: what every bot must beat, and nothing to seat at a table. Open this to measure."""
+"""Decides by lot among what is legal: what every bot must beat. Open this to measure one."""
 
 from __future__ import annotations
 

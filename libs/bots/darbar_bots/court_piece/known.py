@@ -77,13 +77,13 @@ class Known:
         return tuple((self.seat + step) % SEATS for step in range(1, SEATS))
 
 
-def known_from(view: CourtPieceView, *, remembers: bool = True) -> Known:
-    """All that the view tells; with `remembers` off, finished tricks are forgotten, as a beginner does.
+def known_from(view: CourtPieceView, *, attentive: bool = True) -> Known:
+    """All that the view tells. A beginner is not `attentive`: finished tricks are forgotten, and who won the last one.
 
     Raises ViewInvalid for cards, suits or seats that there are not.
     """
     try:
-        return _known_from(view, remembers=remembers)
+        return _known_from(view, attentive=attentive)
     except (KeyError, IndexError, ValueError) as missing:
         raise ViewInvalid(f"no such card, suit or seat: {missing}") from missing
 
@@ -96,12 +96,12 @@ def hand_of(view: CourtPieceView) -> int:
         raise ViewInvalid(f"no such card: {missing}") from missing
 
 
-def _known_from(view: CourtPieceView, *, remembers: bool) -> Known:
+def _known_from(view: CourtPieceView, *, attentive: bool) -> Known:
     if view.seat is None or not view.legal.play:
         raise ViewInvalid("it is not this seat's turn to play a card")
     if len(view.hand_counts) != SEATS or not set(view.legal.play) <= set(view.hand):
         raise ViewInvalid("its parts contradict each other")
-    finished = [trick.cards for trick in view.tricks] if remembers else []
+    finished = [trick.cards for trick in view.tricks] if attentive else []
     played = [*finished, view.trick]
     hand = mask_of_texts(view.hand)
     hidden_card = None if view.indicator is None else IDS[view.indicator]
@@ -126,7 +126,7 @@ def _known_from(view: CourtPieceView, *, remembers: bool) -> Known:
         tricks_left=TRICKS_IN_ROUND - len(view.tricks),
         pile=view.pile,
         pile_needed=view.pile_needed,
-        streak=view.streak,
+        streak=view.streak if attentive else None,
         collected=view.collected,
         ace_takes_no_pile=view.options.ace_cannot_win_pile,
     )

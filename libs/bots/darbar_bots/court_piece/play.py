@@ -15,7 +15,7 @@ from darbar_rules.cards import RANK_OF, SUIT_OF, beats
 # any high card a little, is worth keeping too. (These and the other weights were found by playing many rounds.)
 KEEP_WINNER: Final = 3.0
 KEEP_TRUMP: Final = 1.5
-KEEP_RANK: Final = 0.08
+KEEP_RANK: Final = 0.05
 # A trick that the partner holds as surely as this is not taken from him.
 SURE: Final = 0.95
 
