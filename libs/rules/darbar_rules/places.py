@@ -11,10 +11,7 @@ def places(totals: Sequence[int], teams: Sequence[Sequence[int]] = ()) -> tuple[
     `totals` has one number a seat. Seats of a team have one place between them: the second of two teams is second,
     not third.
     """
-    sides = [tuple(team) for team in teams] or [(seat,) for seat in range(len(totals))]
+    sides = teams or [(seat,) for seat in range(len(totals))]
     side_totals = [totals[side[0]] for side in sides]
-    placed = dict.fromkeys(range(len(totals)), 0)
-    for side, total in zip(sides, side_totals, strict=True):
-        for seat in side:
-            placed[seat] = 1 + sum(other > total for other in side_totals)
-    return tuple(placed.values())
+    placed = {seat: 1 + sum(other > totals[seat] for other in side_totals) for side in sides for seat in side}
+    return tuple(placed[seat] for seat in range(len(totals)))

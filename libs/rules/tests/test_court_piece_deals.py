@@ -312,13 +312,39 @@ def tampered(record: DealRecord) -> Iterator[tuple[str, DealRecord]]:
         yield "indicator", replace(record, indicator=record.hands[record.caller][5])
         other = next(suit for suit in SUITS if suit != record.trump)
         yield "indicator", replace(record, trump=other)
+        yield "indicator", replace(record, indicator=None)
+        yield "indicator", replace(record, trump=None)
+    elif record.trump is not None:
+        yield "indicator", replace(record, indicator=record.hands[record.caller][0])
+    else:
+        yield "trump", replace(record, trump="S")
+    yield "trump", replace(record, trump="X")
+    yield "trump", replace(record, trump="CD")
+    yield "caller", replace(record, caller=4)
+    yield "caller", replace(record, caller=-1)
+    yield "hands", replace(record, hands=record.hands[:3])
+    yield "hands", replace(record, hands=(*record.hands, ()))
 
 
 def test_a_record_that_was_changed_is_found_out() -> None:
     for options, record, seeds, number in records():
         for word, changed in tampered(record):
             found = COURT_PIECE.verify_deal(options, changed, seeds, round=number)
-            assert any(line.startswith(word) for line in found), (word, found)
+            assert any(line.startswith(f"{word}: ") for line in found), (word, found)
+
+
+def test_a_proof_says_what_was_due() -> None:
+    options, record, seeds, number = next(records())
+    changed = replace(record, hands=(record.hands[1], record.hands[0], *record.hands[2:]), tries=())
+    assert COURT_PIECE.verify_deal(options, changed, seeds, round=number) == (
+        f"tries: {record.tries} were due",
+        f"hands: seat 0 was due {' '.join(record.hands[0])}",
+        f"hands: seat 1 was due {' '.join(record.hands[1])}",
+    )
+    lot = first_caller(seeds)
+    assert f"caller: the lot fell on seat {lot}" in COURT_PIECE.verify_deal(
+        options, replace(record, caller=(lot + 1) % 4), seeds, round=1
+    )
 
 
 def test_the_first_caller_is_part_of_the_proof() -> None:

@@ -202,6 +202,15 @@ def test_cp_19_a_trump_played_before_the_showing_has_no_power() -> None:
 
 
 @pytest.mark.ruling("CP-19")
+def test_cp_19_while_it_is_hidden_no_card_has_trump_power() -> None:
+    table = play(HIDDEN, "0: KH 9S 3H 4H", "0: QH 2S", caller=N, trump="5S")
+    for seat in (N, E, S, W, None):
+        view = COURT_PIECE.view(table.state, seat)
+        assert not any(card.trump for card in (*view.trick, *view.tricks[0].cards))
+        assert view.trump_from == 4
+
+
+@pytest.mark.ruling("CP-19")
 def test_cp_19_when_the_trump_suit_was_led_plain_rank_decides() -> None:
     table = play(HIDDEN, "0: QS KS ask 4D 2S", caller=N, trump="5S")
     assert winner_of(table) == E

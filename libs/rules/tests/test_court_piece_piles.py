@@ -61,6 +61,7 @@ def test_cp_8_at_trick_thirteen_any_winner_picks_up() -> None:
 def test_cp_9_three_two_two_takes_all_lying() -> None:
     played = after_winners(THREE, [N, N, N, N, N])
     assert picked_up(played) == [0, 0, 3, 0, 2]
+    assert COURT_PIECE.view(played.state, E).streak == N  # a pick-up does not end a streak
     assert played.state.middle.collected == (5, 0)
 
 

@@ -307,6 +307,7 @@ def test_a_seat_sees_what_the_table_shows() -> None:
     assert (view.leader, view.winning, view.pile, view.streak, view.trump_from) == (S, S, 1, S, 0)
     assert [(trick.leader, trick.winner, trick.picked_up) for trick in view.tricks] == [(N, S, 0)]
     assert (view.caller, view.trump, view.trump_shown, view.totals, view.collected) == (N, "S", True, (0, 0), (0, 0))
+    assert view.must_play_trump is False
     assert view.legal == Legal(play=("9D",))
     spectator = COURT_PIECE.view(table.state, None)
     assert (spectator.hand, spectator.legal, spectator.seat) == ((), Legal(), None)

@@ -69,7 +69,7 @@ def test_cp_34_in_the_round_that_ends_the_game_everyone_is_paid_and_charged_alik
 
 
 def test_a_round_that_ends_no_stake_unit_shares_nothing() -> None:
-    with pytest.raises(ValueError, match="did not end a stake unit"):
+    with pytest.raises(ValueError, match=r"^this round did not end a stake unit: nothing is shared$"):
         shares(replace(WON, winners=()), bet_coins=100)
 
 

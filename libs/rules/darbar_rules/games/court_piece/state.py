@@ -73,7 +73,7 @@ class Play(NamedTuple):
     hands: tuple[int, ...] = (0, 0, 0, 0)
     leader: int = 0
     trick: tuple[int, ...] = ()
-    winning: int = 0  # whose card is the best one lying
+    winning: int = 0  # whose card is the best one lying, once one lies
     to_act: int | None = None
     turn: int = 0
     trump: int | None = None  # the suit that has trump power now
@@ -122,7 +122,6 @@ def _round_dealt(state: State, event: RoundDealt) -> State:
         Play(
             tuple(mask_of_texts(hand) for hand in event.hands),
             leader=event.to_act,
-            winning=event.to_act,
             to_act=event.to_act,
             turn=event.turn,
         ),
@@ -143,7 +142,6 @@ def _trump_chosen(state: State, event: TrumpChosen) -> State:
         Play(
             hands,
             leader=event.to_act,
-            winning=event.to_act,
             to_act=event.to_act,
             turn=event.turn,
             trump=suit if indicator is None else None,
