@@ -52,7 +52,9 @@ def build_app(moves: list[list[bytes]]) -> web.Application:
 def main() -> None:
     port, path = int(sys.argv[1]), Path(sys.argv[2])
     moves = [[frame.encode() for frame in move] for move in json.loads(path.read_text())]
-    web.run_app(build_app(moves), host="127.0.0.1", port=port, access_log=None, print=None, loop=uvloop.new_event_loop())
+    web.run_app(
+        build_app(moves), host="127.0.0.1", port=port, access_log=None, print=None, loop=uvloop.new_event_loop()
+    )
 
 
 if __name__ == "__main__":

@@ -216,6 +216,7 @@ static void text_came(struct socket_state *s, const char *text, size_t length, s
     else if (length > 19 && !memcmp(text, "{\"type\":\"snapshot\"", 18)) snapshot_came(s, text, length);
     else if (length > 18 && !memcmp(text, "{\"type\":\"refused\"", 17)) {
         if (!refused_count++) snprintf(first_refusal, sizeof first_refusal, "%.*s", (int)length, text);
+        if (running) moves_sent[s->table]--; /* nobody will see it */
     }
 }
 

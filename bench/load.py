@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import msgspec
-
 from bench.machine import Meter, memory_bytes
 
 SOURCE = Path(__file__).with_name("load.c")

@@ -1,6 +1,6 @@
 """One service in a process of its own, as in production: settings from variables, logs as JSON, uvloop.
 
-    python -m bench.serve table PORT
+python -m bench.serve table PORT
 """
 
 from __future__ import annotations

@@ -18,12 +18,13 @@ import aiohttp
 import asyncpg
 import msgspec
 import uvloop
-
 from bench import stack
 from bench.load import Window, compiled, drive
 from bench.machine import memory_bytes
 from bench.recording import record
 from bench.rows import Row, made
+
+from darbar_kit.embedded.kept import any_port
 
 WARM_SECONDS = 3.0
 MEMORY_SECONDS = 6.0
@@ -45,7 +46,8 @@ class Turns:
         print(
             f"{self.process}: {figures.moves / figures.seconds:,.0f} moves/s,"
             f" {window.moves_per_cpu_second(self.process):,.0f} for a CPU-second,"
-            f" p50 {figures.p50_ms:.1f} ms, p99 {figures.p99_ms:.1f} ms | cores: {cores}, client {figures.client_core:.2f}",
+            f" p50 {figures.p50_ms:.1f} ms, p99 {figures.p99_ms:.1f} ms"
+            f" | cores: {cores}, client {figures.client_core:.2f}",
             flush=True,
         )
 
@@ -116,9 +118,7 @@ class Bench:
         return await self._drive(self._darbar.port, plan, seconds, self._darbar.pids)
 
     async def _drive(self, port: int, plan: Path, seconds: float, pids: dict[str, int]) -> Window:
-        return await drive(
-            self._program, port=port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=pids
-        )
+        return await drive(self._program, port=port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=pids)
 
 
 @asynccontextmanager
@@ -126,7 +126,7 @@ async def bare_server(folder: Path, frames: list[list[str]]) -> AsyncIterator[tu
     """The reference with these frames: its port and its process."""
     recorded, log_path = folder / "frames.json", folder / "bare.log"
     recorded.write_text(json.dumps(frames))
-    port = stack.any_port(stack.HOST)
+    port = any_port(stack.HOST)
     command = ["bench/bare_server.py", str(port), str(recorded)]
     with log_path.open("wb") as log:
         async with stack.process(command, log=log, variables={}) as started, aiohttp.ClientSession() as session:

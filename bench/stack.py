@@ -86,7 +86,7 @@ async def servers() -> AsyncIterator[Servers]:
 @asynccontextmanager
 async def process(
     command: list[str], *, log: IO[bytes], variables: dict[str, str]
-) -> AsyncIterator["subprocess.Popen[bytes]"]:
+) -> AsyncIterator[subprocess.Popen[bytes]]:
     """A program of ours; stopped at the end."""
     started = subprocess.Popen(
         [sys.executable, *command],
@@ -124,9 +124,7 @@ class Darbar:
         accounts = [f"{table_id[:8]}{seat}" for seat in range(SEATS)]
         for account in accounts:
             grant = GrantRequest(str(uuid4()), account, "new_account")
-            await self._bus.request(
-                subjects.WALLET_GRANT, grant, WalletAnswer, timeout_seconds=ANSWER_SECONDS_MAX
-            )
+            await self._bus.request(subjects.WALLET_GRANT, grant, WalletAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
         command = CreateTable(
             table_id=table_id,
             game="court_piece",
@@ -185,9 +183,7 @@ async def darbar(running: Servers) -> AsyncIterator[Darbar]:
         )
 
 
-async def ready(
-    started: "subprocess.Popen[bytes]", session: aiohttp.ClientSession, url: str, *, log: Path
-) -> None:
+async def ready(started: subprocess.Popen[bytes], session: aiohttp.ClientSession, url: str, *, log: Path) -> None:
     """Waits until a process answers; raises with the end of its log when it doesn't."""
     with suppress(TimeoutError):
         async with asyncio.timeout(READY_SECONDS_MAX):

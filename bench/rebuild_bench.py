@@ -1,0 +1,232 @@
+"""Events decoded and evolved a second when tables are loaded. Open this about the rebuild rows.
+
+    python -m bench.rebuild_bench [--tables 500] [--events 200] [--turns 5]
+
+Real logs of Court Piece with a hidden trump, four players' commands with their ids, are stored; then a process that
+takes all shards loads them, as after a start. The reference only reads and decodes, in the same groups.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+import tracemalloc
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+import asyncpg
+import msgspec
+import uvloop
+from bench import stack
+from bench.rows import Row, made
+
+from darbar_contracts.frames import DecisionFrames, Ready, Sit
+from darbar_contracts.tables import CreateTable, Person
+from darbar_contracts.wallet import WalletAnswer
+from darbar_kit.database import open_pool, queries
+from darbar_rules.games import BY_NAME
+from darbar_table import domain, events
+from darbar_table.chain import first_link, link
+from darbar_table.commands import Act, Command, Context, WalletAnswered
+from darbar_table.evolve import created
+from darbar_table.loading import Codecs, decode, load
+from darbar_table.shards import SHARDS, shard_of
+from darbar_table.state import Phase, Table
+from darbar_table.store import TABLES_READ_AT_ONCE, Store
+
+GAME = "court_piece"
+RULES = BY_NAME[GAME]
+LOGS = 50  # so many different ones; the others are copies with another table's id
+PEOPLE = tuple(Person(f"bench-player-{name}", name.capitalize(), "fox") for name in ("ann", "bob", "cyn", "dan"))
+
+
+class StoredRow(NamedTuple):
+    """One row of the event table, but for its table's id."""
+
+    kind: str
+    body: bytes
+
+
+class Script:
+    """A table in memory, told things until its log is long enough."""
+
+    def __init__(self) -> None:
+        seeds = itertools.count(1)
+        context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
+        options = RULES.options_type(trump="hidden")
+        table_id = str(uuid4())
+        command = CreateTable(table_id, GAME, {"trump": "hidden"}, None, 100, 10, "public", "normal", PEOPLE[0])
+        first = domain.create(command, RULES, options)
+        self._context = context
+        self._ids = itertools.count(1)
+        self._decisions = DecisionFrames()
+        self.table: Table = created(table_id, first, RULES, options)
+        self.log: list[events.Event] = [first]
+
+    def play(self, count: int) -> list[events.Event]:
+        """Sit down and play until there are so many events."""
+        for person in PEOPLE[1:]:
+            self._act(person, Sit(id=self._id()))
+        while len(self.log) < count:
+            self._step()
+        return self.log[:count]
+
+    def _step(self) -> None:
+        table = self.table
+        if table.phase is Phase.COUNTING_IN:
+            for person in PEOPLE:
+                self._act(person, Ready(id=self._id()))
+        elif table.phase is Phase.PLAYING:
+            turn = table.rules.turn(table.state)
+            self._decide(turn.seats[0], turn.round, turn.turn)
+        else:
+            assert table.asked is not None
+            self._tell(WalletAnswered(key=table.asked.key, answer=WalletAnswer(done=True)))
+
+    def _decide(self, seat: int, round_number: int, turn: int) -> None:
+        legal = self.table.rules.legal(self.table.state, seat)
+        kind, card = ("play_card", legal.play[0]) if legal.play else ("choose_trump", legal.name[0])
+        frame = self._decisions.by_kind[kind](id=self._id(), round=round_number, turn=turn, card=card)
+        person = self.table.seats[seat].player
+        assert person is not None
+        self._act(person, frame, decision=self._decisions.decision_of(frame))
+
+    def _act(self, person: Person, frame: Any, *, decision: Any = None) -> None:
+        self._tell(Act(person=person, frame=frame, digest=123456789, decision=decision, balance_coins=10**6))
+
+    def _tell(self, command: Command) -> None:
+        draft = domain.decide(self.table, command, self._context)
+        self.table = draft.table
+        self.log += draft.events
+
+    def _id(self) -> str:
+        return f"bench-{next(self._ids):016d}"
+
+
+def logs(count: int) -> list[list[StoredRow]]:
+    """Different logs of so many events each, as they are stored."""
+    codec = Codecs().of(GAME)[1]
+    scripts = [Script().play(count) for _ in range(LOGS)]
+    return [[StoredRow(codec.kind_of(event), codec.encode(event)) for event in script] for script in scripts]
+
+
+async def store_logs(connection: asyncpg.Connection[Any], *, tables: int, length: int) -> None:
+    """Put them into the database."""
+    at = datetime.now(UTC)
+    different = logs(length)
+    for number in range(tables):
+        table_id = uuid4()
+        await connection.copy_records_to_table(
+            "event",
+            records=_records(table_id, different[number % LOGS], at),
+            columns=["table_id", "version", "kind", "body", "at", "chain"],
+        )
+        await connection.execute(queries("darbar_table")["open_table"], table_id, shard_of(table_id), GAME)
+    await connection.execute("ANALYZE")
+
+
+def _records(table_id: UUID, rows: Sequence[StoredRow], at: datetime) -> list[tuple[Any, ...]]:
+    records = []
+    chain = first_link(table_id)
+    for version, row in enumerate(rows, start=1):
+        chain = link(chain, table_id, version, kind=row.kind, at=at, body=row.body)
+        records.append((table_id, version, row.kind, row.body.decode(), at, chain))
+    return records
+
+
+async def rebuild(store: Store, *, tables: int, turns: int, length: int) -> list[Row]:
+    """Load and decode in turns, then weigh what is held."""
+    codecs = Codecs()
+    await load(store, codecs, range(SHARDS))  # Once for the caches.
+    loading, decoding = [], []
+    cpu = time.process_time()
+    for _ in range(turns):
+        loading.append(await _load_seconds(store, codecs, tables))
+        decoding.append(await _decode_seconds(store, codecs))
+        print(
+            f"loaded {tables * length / loading[-1]:,.0f} events/s, decoded {tables * length / decoding[-1]:,.0f}/s",
+            flush=True,
+        )
+    cpu = (time.process_time() - cpu) / (sum(loading) + sum(decoding))
+    return [
+        made(
+            "rebuild",
+            "events/s decoded and evolved",
+            value=tables * length * turns / sum(loading),
+            reference="read and decoded only, in groups",
+            reference_value=tables * length * turns / sum(decoding),
+            beside={"tables": tables, "events_a_table": length, "own_core": cpu},
+        ),
+        made(
+            "table_memory",
+            "KiB for a table in memory without sockets",
+            value=await _held_bytes(store, codecs) / tables / 1024,
+            reference="",
+            reference_value=0,
+            beside={"events_a_table": length},
+        ),
+    ]
+
+
+async def _load_seconds(store: Store, codecs: Codecs, tables: int) -> float:
+    started = time.perf_counter()
+    entries = await load(store, codecs, range(SHARDS))
+    seconds = time.perf_counter() - started
+    assert len(entries) == tables
+    return seconds
+
+
+async def _decode_seconds(store: Store, codecs: Codecs) -> float:
+    started = time.perf_counter()
+    ids = list(await store.open_tables(range(SHARDS)))
+    codec = codecs.of(GAME)[1]
+    for start in range(0, len(ids), TABLES_READ_AT_ONCE):
+        group = await store.events_of(ids[start : start + TABLES_READ_AT_ONCE])
+        for rows in group.values():
+            for _ in decode(rows, codec):
+                pass
+    return time.perf_counter() - started
+
+
+async def _held_bytes(store: Store, codecs: Codecs) -> int:
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    entries = await load(store, codecs, range(SHARDS))
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert entries
+    return after - before
+
+
+async def bench(*, tables: int, length: int, turns: int) -> list[Row]:
+    """Bring a server up, fill it, measure, take it down."""
+    async with stack.servers() as servers:
+        urls = await servers.database("table", "tables")
+        owner = await asyncpg.connect(urls.owner_url)
+        await store_logs(owner, tables=tables, length=length)
+        await owner.close()
+        pool = await open_pool(urls.service_url)
+        try:
+            return await rebuild(Store(pool, queries("darbar_table")), tables=tables, turns=turns, length=length)
+        finally:
+            await pool.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=500)
+    parser.add_argument("--events", type=int, default=200, help="of each table")
+    parser.add_argument("--turns", type=int, default=5)
+    options = parser.parse_args()
+    found = uvloop.run(bench(tables=options.tables, length=options.events, turns=options.turns))
+    for row in found:
+        print(msgspec.json.encode(row).decode())
+    return 0 if all(row.met for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""What bench/results.json says about its targets follows from its figures."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+if TYPE_CHECKING:
+    from bench.rows import Row
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module; the scripts of this folder are no installed package."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    return importlib.import_module("bench.rows")
+
+
+def serving(rows: Any, *, value: float = 8000, reference: float = 10_000, **beside: float) -> Row:
+    figures = {"table_core": 0.95, "bare_moves_per_cpu_second": reference, "refused": 0, **beside}
+    made: Row = rows.made("serving", "moves", value=value, reference="bare", reference_value=reference, beside=figures)
+    return made
+
+
+def test_met_follows_from_the_figures_of_the_last_run(rows: Any) -> None:
+    results = rows.read_results()
+    for row in results:
+        assert row.met == rows.met_of(row), row
+        assert list(row.voids) == list(rows.voids_of(row.beside)), row
+    if not results:
+        pytest.skip("nothing has been measured here yet")
+
+
+def test_a_ratio_of_at_least_the_target_meets_it(rows: Any) -> None:
+    assert serving(rows, value=7000).met
+    assert not serving(rows, value=6999).met
+
+
+def test_a_table_process_that_was_not_busy_does_not_count(rows: Any) -> None:
+    row = serving(rows, table_core=0.89)
+    assert row.voids == ("client_limited",)
+    assert not row.met
+    assert "client_limited" in rows.line(row)
+
+
+def test_a_slow_reference_voids_the_row(rows: Any) -> None:
+    row = serving(rows, value=7900, reference=7999)
+    assert row.voids == ("reference_slow",)
+    assert not row.met
+
+
+@pytest.mark.parametrize("figure", ["refused", "closed", "lost"])
+def test_a_refused_command_or_a_lost_move_voids_the_row(rows: Any, figure: str) -> None:
+    assert serving(rows, **{figure: 1.0}).voids == ("refusals",)
+
+
+def test_bytes_and_memory_must_stay_below_their_targets(rows: Any) -> None:
+    def bytes_of(value: float) -> Row:
+        made: Row = rows.made("serving_bytes", "bytes", value=value, reference="", reference_value=0, beside={})
+        return made
+
+    assert bytes_of(700).met
+    assert not bytes_of(701).met
+
+
+def test_a_row_without_a_target_here_is_held_against_its_own(rows: Any) -> None:
+    text = {
+        "row": "wallet_transfers",
+        "unit": "transfers/s",
+        "value": 3000,
+        "reference": "naive",
+        "reference_value": 100,
+        "ratio": 30,
+        "target": 15,
+        "met": True,
+    }
+    row = rows.read(msgspec.json.encode(text))
+    assert rows.met_of(row)
+    assert not rows.met_of(msgspec.structs.replace(row, target=31))
+
+
+def test_results_keep_the_rows_of_other_runs(rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "RESULTS", tmp_path / "results.json")
+    first = serving(rows)
+    other = msgspec.structs.replace(first, row="append")
+    rows.write_results([first, other])
+    rows.write_results([serving(rows, value=9000)])
+    assert [(row.row, row.value) for row in rows.read_results()] == [("serving", 9000), ("append", 8000)]
