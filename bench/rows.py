@@ -31,6 +31,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "append": Target("ratio", 0.7),
         "rebuild": Target("value", 100_000),
         "table_memory": Target("value", 8, "less"),
+        "rules": Target("value", 100_000),
     }
 )
 

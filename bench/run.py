@@ -26,7 +26,7 @@ SCRIPTS: Mapping[str, str] = MappingProxyType(
         "append": "append_bench",
         "rebuild": "rebuild_bench",
         "table_memory": "rebuild_bench",
-        "rules": "rules_bench",
+        "rules": "rules_row",
         "wallet_transfers": "wallet_bench",
         "bots": "bots_bench",
     }
