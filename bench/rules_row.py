@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import msgspec
-
 from bench.rows import made
 from bench.rules_bench import measure
 
