@@ -173,7 +173,7 @@ def test_a_pot_can_be_forfeited_whole_and_the_reserves_go_back() -> None:
     assert books.balances[FORFEIT] == 200
 
 
-@pytest.mark.ruling("GEN-8")
+@pytest.mark.ruling("TL-21")
 def test_the_coin_that_does_not_divide_goes_to_the_rounding_account() -> None:
     books = rich("ann", "bob", "cid")
     tell(books, stake("ann", "bob", "cid", bet_coins=25))
