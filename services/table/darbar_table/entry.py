@@ -72,6 +72,7 @@ class Entry:
         "keep_timers",
         "shard",
         "sockets",
+        "stale",
         "table",
         "table_id",
         "tick",
@@ -86,6 +87,7 @@ class Entry:
         self.chain = chain
         self.in_flight = False
         self.frozen = False
+        self.stale = False
         self.waiting: deque[tuple[Any, Answering | None]] = deque()
         self.sockets: list[Socketed] = []
         self.frames: list[SeatFrames] = []

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import LookRequest, TableLook, WhereAnswer, WhereRequest
@@ -15,13 +13,12 @@ from darbar_contracts.wallet import BalancesAnswer, BalancesRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
 from darbar_table.entry import Answering, Entry
-from darbar_table.house import House
+from darbar_table.house import AWAY, House
 from darbar_table.refusals import refused
 from darbar_table.shards import shard_of
 from darbar_table.store import Store
 
 WALLET_SECONDS_MAX = 3.0
-AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class Handlers:

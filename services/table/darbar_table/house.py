@@ -34,6 +34,8 @@ from darbar_table.writer import Writer
 
 log = structlog.get_logger()
 TURN_SECONDS_AFTER_LOAD_MIN = 5.0
+READ_AGAIN_SECONDS = 0.25
+AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class House:
@@ -121,6 +123,8 @@ class House:
     def find(self, table_id: UUID) -> Entry:
         """A table this process holds; refuses with what the caller should do instead."""
         entry = self.owner.entries.get(table_id)
+        if entry is not None and entry.stale:
+            raise refused(TableReason.UNAVAILABLE)
         if entry is not None:
             return entry
         if shard_of(table_id) not in self.shards:
@@ -178,21 +182,28 @@ class House:
         self._spawn(self.store.close_table(entry.table_id))
 
     def _reload(self, entry: Entry) -> None:
-        """Somebody else stored a version: what we hold is not the table any more."""
+        """Somebody else stored a version: what we hold is not the table any more, and answers nobody."""
         log.error("table_reloading", table_id=str(entry.table_id), version=entry.table.version)
-        entry.in_flight = True
-        self._spawn(self._read_again(entry))
-
-    async def _read_again(self, entry: Entry) -> None:
+        entry.in_flight = entry.stale = True
         self.presence.forget(entry)
-        self.owner.drop(entry)
+        self.owner.wheel.set(entry, None)
         for socket in list(entry.sockets):
-            socket.close(TableReason.UNAVAILABLE, "This table was read again.")
+            socket.close(TableReason.UNAVAILABLE, "This table is read again.")
         for _, answering in entry.waiting:
             if answering is not None:
                 answering.refuse(TableReason.UNAVAILABLE, "Try again.", details={}, retry=True)
         entry.waiting.clear()
-        await self.read(entry)
+        self._spawn(self._read_again(entry))
+
+    async def _read_again(self, entry: Entry) -> None:
+        """Until the database answers: a table that is not read is not served."""
+        while True:
+            try:
+                await self.read(entry)
+            except AWAY:
+                await asyncio.sleep(READ_AGAIN_SECONDS)
+            else:
+                return
 
     def _freeze(self, entry: Entry, reason: str, command: Command) -> None:
         """A fault of ours at one table: it stops, everybody there is told, an admin can look."""
@@ -213,7 +224,7 @@ async def _logged(errand: Coroutine[Any, Any, None]) -> None:
     """Small writes that loading mends later: a fault is logged and costs nothing else."""
     try:
         await errand
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except AWAY as error:
         log.warning("errand_failed", error=type(error).__name__)
 
 

@@ -21,8 +21,7 @@ from darbar_kit.tokens import Claims
 from darbar_table import events
 from darbar_table.chain import first_link, link
 from darbar_table.evolve import created, evolve
-from darbar_table.handlers import AWAY
-from darbar_table.house import House
+from darbar_table.house import AWAY, House
 from darbar_table.loading import Codecs, decode, replay
 from darbar_table.milestones import milestone_of
 from darbar_table.owner import at_rest

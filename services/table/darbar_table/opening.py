@@ -20,8 +20,8 @@ from darbar_table.chain import first_link, link
 from darbar_table.entry import Entry
 from darbar_table.events import TableCreated
 from darbar_table.evolve import created
-from darbar_table.handlers import AWAY, Handlers, look_of
-from darbar_table.house import House
+from darbar_table.handlers import Handlers, look_of
+from darbar_table.house import AWAY, House
 from darbar_table.milestones import milestone_of
 from darbar_table.refusals import refused
 from darbar_table.seats import STAKES_FACTOR

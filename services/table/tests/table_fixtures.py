@@ -42,14 +42,17 @@ async def bus(nats_server: str) -> AsyncIterator[Bus]:
 async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) -> AsyncIterator[StartTable]:
     """Start a table service with these settings; stopped at the end of the test."""
     async with AsyncExitStack() as ends:
-        wallet = WalletDouble()
-        await wallet.serve(bus)
         session = await ends.enter_async_context(aiohttp.ClientSession())
 
         async def start(**changes: Any) -> Stack:
+            nats_url = changes.pop("nats_url", nats_server)
+            neighbours = bus if nats_url == nats_server else await Bus.connect(nats_url, name="tests")
+            ends.push_async_callback(neighbours.close)
+            wallet = WalletDouble()
+            await wallet.serve(neighbours)
             settings = Settings(
                 database_url=changes.pop("database_url", str(table_database)),
-                nats_url=nats_server,
+                nats_url=nats_url,
                 token_public_key=public_key_pem(PRIVATE_KEY),
                 unsafe_storage=True,
                 **{"bot_pause_seconds_min": 0.0, "bot_pause_seconds_max": 0.0, "frames_a_second_max": 1000, **changes},
@@ -58,7 +61,7 @@ async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) 
             stack = Stack(
                 settings=settings,
                 runner=runner,
-                lobby=Lobby(bus, TokenWriter(PRIVATE_KEY), session),
+                lobby=Lobby(neighbours, TokenWriter(PRIVATE_KEY), session),
                 wallet=wallet,
             )
             ends.push_async_callback(_stop, stack)

@@ -166,7 +166,7 @@ async def test_an_account_has_one_seat_anywhere(start_table: StartTable) -> None
     await bob.command("leave")
 
     async def seated_there() -> bool:
-        return (await elsewhere.command("sit"))["type"] == "event"
+        return bool((await elsewhere.command("sit"))["type"] == "event")
 
     await eventually(seated_there)
 

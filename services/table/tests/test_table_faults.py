@@ -13,7 +13,7 @@ from cutting_proxy import CuttingProxy
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
-from darbar_kit.testing import TestDatabase, eventually
+from darbar_kit.testing import MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
 from darbar_table.chain import first_link
 
@@ -183,6 +183,7 @@ async def test_of_fifty_tables_in_one_batch_one_freezes_and_one_reloads(
     assert [n for n, answer in enumerate(answers) if answer["type"] != "event"] == [7, 23]
     assert (answers[7]["code"], answers[7]["retry"]) == ("unavailable", True)
     assert answers[23]["code"] == "table_frozen"
+    await eventually(lambda: owner.entries[UUID(ids[7])].table.version == 2)
     reloaded = await stack.join(ids[7], "guest7")
     assert (await reloaded.frame("snapshot"))["version"] == 2
     assert await connection.fetchval("SELECT count(*) FROM frozen_table") == 1
@@ -227,3 +228,26 @@ async def test_a_seat_that_stays_away_is_played_by_a_bot_and_comes_back(start_ta
     back = await stack.join(table_id, "dan")
     await players[0].event("player_came_back")
     await _play_until([*players[:3], back], _settled)
+
+
+async def test_while_nats_is_away_cards_are_played_and_sitting_down_waits(
+    start_table: StartTable, make_nats: MakeNats
+) -> None:
+    server = await make_nats({})
+    stack = await start_table(count_in_seconds=0.05, nats_url=server.url("operator"))
+    table_id, players = await stack.full_table()
+    empty = await stack.open_table(host="eve")
+    late = await stack.join(empty, "mia")
+    await _play_until(players, lambda frame: frame.get("kind") == "card_played")
+    await server.stop()
+    await _play_until(players, lambda frame: frame.get("kind") == "settle_asked")
+    refusal = await late.command("sit")
+    assert (refusal["code"], refusal["retry"]) == ("unavailable", True)
+    await server.start()
+    await _play_until(players, _settled)
+
+    async def sits() -> bool:
+        return bool((await late.command("sit"))["type"] == "event")
+
+    await eventually(sits)
+    assert table_id != empty

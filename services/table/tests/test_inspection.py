@@ -1,0 +1,182 @@
+"""Replays, audits and milestones over a running service."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+import aiohttp
+import asyncpg
+import msgspec
+import pytest
+from table_stack import Stack, StartTable
+
+from darbar_contracts import subjects
+from darbar_contracts.tables import (
+    LookRequest,
+    Milestone,
+    MilestonesAnswer,
+    MilestonesRequest,
+    TableLook,
+    WhereAnswer,
+    WhereRequest,
+)
+from darbar_kit.bus import Bus
+from darbar_kit.errors import Refused
+from darbar_kit.testing import TestDatabase, eventually
+
+
+async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str, Any]]:
+    headers = {} if who is None else {"Authorization": f"Bearer {stack.lobby.token(who)}"}
+    async with aiohttp.ClientSession() as session, session.get(stack.address + path, headers=headers) as answer:
+        return answer.status, await answer.json()
+
+
+async def _one_round(stack: Stack, **changes: Any) -> str:
+    table_id, players = await stack.full_table(**changes)
+    await asyncio.gather(*(player.play(lambda frame: frame.get("kind") == "settled") for player in players))
+    return table_id
+
+
+async def test_a_replay_gives_finished_rounds_and_no_seed_of_a_bag_in_use(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id = await _one_round(stack)
+    status, replay = await _get(stack, f"/v1/tables/{table_id}/replay", "ann")
+    assert status == 200
+    kinds = [event["kind"] for event in replay["events"]]
+    assert kinds[0] == "table_created"
+    assert kinds[-1] == "settled"
+    assert [event["body"] for event in replay["events"] if event["kind"] == "bag_opened"] == [None]
+    _, rest = await _get(stack, f"/v1/tables/{table_id}/replay?after=10", "ann")
+    assert rest["events"] == replay["events"][10:]
+
+
+async def test_a_running_round_is_in_no_replay(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id, players = await stack.full_table()
+    await players[0].event("round_dealt")
+    _, replay = await _get(stack, f"/v1/tables/{table_id}/replay", "ann")
+    assert replay["events"] == []
+    status, refusal = await _get(stack, f"/v1/tables/{table_id}/audit", "ann")
+    assert (status, refusal["code"]) == (409, "not_now")
+
+
+@pytest.mark.parametrize(
+    ("path", "who", "status", "code"),
+    [
+        ("/v1/tables/{id}/replay", None, 401, "token_missing"),
+        ("/v1/tables/{id}/replay", "eve", 409, "table_private"),
+        ("/v1/tables/{id}/audit", "eve", 409, "table_private"),
+        ("/v1/tables/{id}/replay?after=-1", "ann", 400, "invalid_query"),
+        ("/v1/tables/{id}/replay?after=9999999999", "ann", 400, "invalid_query"),
+        ("/v1/tables/{id}/replay?after=x", "ann", 400, "invalid_query"),
+        ("/v1/tables/nonsense/replay", "ann", 404, "table_unknown"),
+        ("/v1/tables/00000000-0000-0000-0000-000000000000/replay", "ann", 404, "table_unknown"),
+    ],
+)
+async def test_questions_about_a_private_table_are_refused(
+    start_table: StartTable, path: str, who: str | None, status: int, code: str
+) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table(visibility="private")
+    answered, refusal = await _get(stack, path.replace("{id}", table_id), who)
+    assert (answered, refusal["code"]) == (status, code)
+
+
+async def test_an_audit_finds_the_log_whole_and_a_tampered_one_not(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id = await _one_round(stack)
+
+    audit = await _audit_between_rounds(stack, table_id)
+    assert audit["chain_holds"] is True
+    assert audit["replay_equals_live"] is True
+    connection = await asyncpg.connect(table_database.owner_url)
+    await connection.execute(
+        "UPDATE event SET body = replace(body::text, '\"seat\":2', '\"seat\":3')::json"
+        " WHERE table_id = $1 AND version = 2",
+        UUID(table_id),
+    )
+    await connection.close()
+    assert (await _audit_between_rounds(stack, table_id))["chain_holds"] is False
+
+
+async def _audit_between_rounds(stack: Stack, table_id: str) -> dict[str, Any]:
+    async def answered() -> dict[str, Any] | None:
+        status, audit = await _get(stack, f"/v1/tables/{table_id}/audit", "ann")
+        return audit if status == 200 else None
+
+    found: dict[str, Any] = await eventually(answered)
+    return found
+
+
+async def test_milestones_are_published_in_order_and_can_be_asked_again(start_table: StartTable, bus: Bus) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    heard: list[Milestone] = []
+    subscription = await bus.jetstream.subscribe(subjects.MILESTONE_SUBJECTS, ordered_consumer=True)
+    table_id = await _one_round(stack)
+
+    async def ended() -> bool:
+        message = await subscription.next_msg(timeout=5)
+        heard.append(msgspec.json.decode(message.data, type=Milestone))
+        return any(note.kind == "round_ended" and note.table_id == table_id for note in heard)
+
+    await eventually(ended)
+    await subscription.unsubscribe()
+    mine = [note for note in heard if note.table_id == table_id]
+    assert [note.number for note in mine] == list(range(1, len(mine) + 1))
+    assert [note.kind for note in mine] == [
+        "table_created", "seat_taken", "seat_taken", "seat_taken", "round_started", "round_ended",
+    ]  # fmt: skip
+    assert [note.free_seats for note in mine] == [3, 2, 1, 0, 0, 0]
+    asked = await bus.request(
+        subjects.TABLE_MILESTONES,
+        MilestonesRequest(table_id=table_id, after=2),
+        MilestonesAnswer,
+        timeout_seconds=5,
+    )
+    assert list(asked.milestones)[:4] == mine[2:]
+
+
+async def test_anybody_can_be_told_where_a_table_is_and_how_it_looks(start_table: StartTable, bus: Bus) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    where = await bus.request(subjects.TABLE_WHERE, WhereRequest(table_id=table_id), WhereAnswer, timeout_seconds=5)
+    assert where.process_id is not None
+    look = await bus.request(
+        subjects.table_look(where.process_id), LookRequest(table_id=table_id), TableLook, timeout_seconds=5
+    )
+    assert look.seats[0] is not None
+    assert (look.seats[0].name, look.seats[1:], look.phase) == ("Ann", (None, None, None), "waiting")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"game": "poker"}, "game"),
+        ({"options": {"trump": "spades"}}, "options"),
+        ({"options": {"winning_points": 9}}, "options.winning_points"),
+        ({"options": {"six_point_finish": True}}, "options.six_point_finish"),
+        ({"bet_coins": 24}, "bet_coins"),
+        ({"bet_coins": 1001}, "bet_coins"),
+        ({"turn_seconds": 4}, "turn_seconds"),
+        ({"turn_seconds": 31}, "turn_seconds"),
+    ],
+)
+async def test_a_table_is_not_opened_with_what_is_not_offered(
+    start_table: StartTable, changes: dict[str, Any], field: str
+) -> None:
+    stack = await start_table()
+    with pytest.raises(Refused) as refusal:
+        await stack.open_table(**changes)
+    assert refusal.value.code == "option_invalid"
+    assert field in str(refusal.value.details["fields"])
+
+
+async def test_opening_a_table_twice_is_one_table(start_table: StartTable, table_id: str) -> None:
+    stack = await start_table()
+    first, second = await asyncio.gather(stack.lobby.create(table_id), stack.lobby.create(table_id))
+    assert first == second
+    assert await stack.lobby.create(table_id) == first

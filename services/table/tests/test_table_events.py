@@ -1,0 +1,85 @@
+"""Stored events are for ever: what was written once is read for ever, and gives the same table."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+import msgspec
+import pytest
+from golden_log import AT, CODEC, GOLDEN, rows_of, whole_game
+from table_scripts import COURT_PIECE, TABLE_ID, Script
+
+from darbar_table import events
+from darbar_table.events import KIND_OF, OWN, KindUnknown
+from darbar_table.inspection import chain_fault, fingerprint
+from darbar_table.loading import LogBroken, replay
+from darbar_table.projection import PUBLIC_FIELDS
+from darbar_table.store import StoredEvent
+
+SECRET_FIELDS = {"server_seed", "seed", "account_id", "host_account_id", "id", "digest", "key", "stake_key"}
+
+
+def test_a_log_replays_to_the_live_state() -> None:
+    script = whole_game()
+    replayed = replay(UUID(TABLE_ID), rows_of(script), COURT_PIECE, CODEC)
+    assert fingerprint(replayed) == fingerprint(script.table)
+
+
+def test_the_golden_log_of_a_table_replays_for_ever() -> None:
+    lines = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
+    rows = [StoredEvent(version, kind, body, AT, bytes.fromhex(chain)) for version, kind, body, chain in lines]
+    assert chain_fault(UUID(TABLE_ID), rows) is None
+    table = replay(UUID(TABLE_ID), rows, COURT_PIECE, CODEC)
+    assert (table.game, table.round, table.phase, table.version) == (2, 1, "counting_in", len(rows))
+    for row in rows:
+        event = CODEC.decode(row.kind, row.body)
+        assert json.loads(CODEC.encode(event)) == json.loads(row.body)
+
+
+@pytest.mark.parametrize("field", ["body", "kind", "at", "version", "chain"])
+def test_a_changed_row_is_found_by_the_chain(field: str) -> None:
+    rows = rows_of(Script().dealt())
+    other = {"body": "{}", "kind": "seat_freed", "at": AT.replace(second=1), "version": 99, "chain": bytes(32)}
+    rows[4] = rows[4]._replace(**{field: other[field]})  # type: ignore[arg-type]
+    assert chain_fault(UUID(TABLE_ID), rows) == 5
+
+
+def test_a_removed_moved_or_inserted_row_is_found_by_the_chain() -> None:
+    rows = rows_of(Script().dealt())
+    assert chain_fault(UUID(TABLE_ID), rows) is None
+    assert chain_fault(UUID(TABLE_ID), rows[:3] + rows[4:]) == 4
+    assert chain_fault(UUID(TABLE_ID), [*rows[:3], rows[4], rows[3], *rows[5:]]) == 4
+    assert chain_fault(UUID(TABLE_ID), [*rows[:3], rows[3], *rows[3:]]) == 5
+
+
+def test_a_log_with_a_gap_or_without_a_beginning_is_broken() -> None:
+    rows = rows_of(Script().dealt())
+    with pytest.raises(LogBroken, match="version 3"):
+        replay(UUID(TABLE_ID), rows[:2] + rows[3:], COURT_PIECE, CODEC)
+    with pytest.raises(LogBroken):
+        replay(UUID(TABLE_ID), rows[1:], COURT_PIECE, CODEC)
+
+
+def test_a_kind_of_a_newer_version_is_not_guessed() -> None:
+    with pytest.raises(KindUnknown):
+        CODEC.decode("seat_swapped", "{}")
+
+
+def test_a_field_that_an_older_writer_did_not_know_has_its_default() -> None:
+    event = CODEC.decode("seat_taken", '{"seat":1,"account_id":"a","name":"A","avatar":"fox","new":1}')
+    assert event == events.SeatTaken(seat=1, account_id="a", name="A", avatar="fox")
+
+
+def test_every_kind_of_the_tables_own_has_chosen_what_is_public() -> None:
+    assert set(PUBLIC_FIELDS) == set(OWN)
+    for event, names in PUBLIC_FIELDS.items():
+        fields = {field.name for field in msgspec.structs.fields(event)}
+        assert set(names) <= fields
+        allowed = {"server_seed"} if event is events.SeedsShown else set()
+        assert not (set(names) & SECRET_FIELDS) - allowed
+
+
+def test_kinds_are_unique() -> None:
+    assert len(set(KIND_OF.values())) == len(OWN)
+    assert not set(KIND_OF.values()) & set(COURT_PIECE.events)
