@@ -31,7 +31,8 @@ class Source:
     @property
     def is_test(self) -> bool:
         """Code that only tests run."""
-        return "tests" in self.path.split("/")[:-1] or self.name == "conftest.py"
+        in_tests = "tests" in self.path.split("/")[:-1]
+        return in_tests or self.name == "conftest.py" or self.name.startswith("test_")
 
     @cached_property
     def tree(self) -> ast.Module:
