@@ -12,6 +12,9 @@ from darbar_kit.provision import DatabaseUrls
 from darbar_kit.tokens import public_key_pem
 from darbar_local.services import Service
 
+# Scripts play here as fast as they can; on the internet the service's own limit of 20 holds.
+LOCAL_FRAMES_A_SECOND_MAX = "500"
+
 
 class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     """What was made for the services at this start."""
@@ -32,11 +35,14 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
     match service.name:
         case "lobby":
             made |= {"token_private_key": wiring.token_private_key, "public_url": wiring.public_url}
+            # Everybody on this machine comes from one address: limits by address would stop a demo.
+            made |= {"guests_an_hour_max": "0", "requests_a_minute_max": "0"}
             if wiring.behind_front:
                 # The front tells who really asks; limits by address need to know.
                 made["trusted_proxies"] = '["127.0.0.1", "::1"]'
         case "table":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key), "process_address": address}
+            made |= {"frames_a_second_max": LOCAL_FRAMES_A_SECOND_MAX}
         case "wallet":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key)}
         case _:
