@@ -1,7 +1,6 @@
 """All services in one process on one port. Open this when a path reaches the wrong service."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import msgspec
@@ -30,9 +29,25 @@ def build_root(apps: Mapping[str, web.Application]) -> web.Application:
 
     root.add_routes(origin.routes(readyz, metrics_page))
     for name, app in apps.items():
-        # add_subapp() knows only prefixes and add_domain() only hosts; this is what both do with their own rule.
-        root._add_subapp(partial(MatchedSubAppResource, _OwnedPaths(name), app), app)
+        _mount(root, app, name)
     return root
+
+
+def _mount(root: web.Application, app: web.Application, name: str) -> None:
+    """Like add_subapp(), which knows only prefixes; and an app that can't stop doesn't keep the others from it."""
+
+    async def run(_root: web.Application) -> AsyncIterator[None]:
+        await app.startup()
+        yield
+        await app.cleanup()
+
+    async def shut_down(_root: web.Application) -> None:
+        await app.shutdown()
+
+    app.pre_freeze()
+    root.router.register_resource(MatchedSubAppResource(_OwnedPaths(name), app))
+    root.cleanup_ctx.append(run)
+    root.on_shutdown.append(shut_down)
 
 
 class _OwnedPaths(AbstractRuleMatching):
