@@ -31,8 +31,10 @@ async def server(stack_folder: Path) -> AsyncIterator[LocalServer]:
     """Everything in one process, as `make run` starts it."""
     started = LocalServer(new_folder(stack_folder, "shared"), settings=SETTINGS)
     await started.start()
-    yield started
-    await started.stop()
+    try:
+        yield started
+    finally:
+        await started.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -40,11 +42,13 @@ async def server_to_kill(stack_folder: Path) -> AsyncIterator[LocalServer]:
     """A server of the test's own. Whatever the test did to it, its children are gone afterwards."""
     started = LocalServer(new_folder(stack_folder, "to-kill"), settings=SETTINGS)
     await started.start()
-    yield started
-    if not started.is_running:
-        # Only a new start finds the PostgreSQL and NATS that a killed one left behind.
-        await started.start()
-    await started.stop()
+    try:
+        yield started
+    finally:
+        if not started.is_running:
+            # Only a new start finds the PostgreSQL and NATS that a killed one left behind.
+            await started.start()
+        await started.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

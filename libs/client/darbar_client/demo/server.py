@@ -72,7 +72,11 @@ class LocalServer:
                 # Ctrl-C is for us: we stop it when the players have left.
                 start_new_session=True,
             )
-        await self._until_ready()
+        try:
+            await self._until_ready()
+        except asyncio.CancelledError:
+            await self.stop()
+            raise
 
     async def stop(self) -> None:
         """Ends it in peace; a server that does not go is killed."""
@@ -86,7 +90,8 @@ class LocalServer:
             await self.kill()
 
     async def kill(self) -> None:
-        """kill -9: no goodbye to anybody."""
+        """kill -9: no goodbye to anybody. PostgreSQL and NATS run on until the next `start` with this folder finds
+        them, so whoever kills starts again, and stops."""
         if self._process is None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -97,8 +102,9 @@ class LocalServer:
         assert self._process is not None
         end = time.monotonic() + START_SECONDS_MAX
         while not await is_ready(self.url):
-            if self._process.returncode is not None or time.monotonic() > end:
-                await self.kill()
+            if not self.is_running or time.monotonic() > end:
+                # In peace, so that it takes the PostgreSQL and NATS with it that it has started.
+                await self.stop()
                 raise ServerFailed("\n".join(self.log.read_text().splitlines()[-LOG_LINES_SHOWN:]))
             await asyncio.sleep(POLL_SECONDS)
 
