@@ -222,11 +222,13 @@ async def test_kills_under_load_lose_no_answer_and_no_coin(cluster: Cluster) -> 
     async with asyncio.TaskGroup() as tasks:
         for table in range(TABLES):
             tasks.create_task(asked.play(table, operations=operations))
-        await _kill_in_turns(cluster, asked, operations=operations)
+        kills = await _kill_in_turns(cluster, asked, operations=operations)
 
     audit = await eventually(lambda: _audit(bus), seconds=ANSWER_SECONDS_MAX)
     await bus.close()
     await _compare(cluster, asked)
+    print(f"{asked.operations} operations, {kills} kills, {len(asked.told)} answers compared")  # noqa: T201
+    assert kills >= len(KILLS)
     assert asked.operations >= operations
     assert (audit.sum_coins, audit.players_below_zero) == (0, 0)
     assert (audit.transfers_unbalanced, audit.transfers_missing) == (0, 0)
@@ -236,11 +238,13 @@ async def test_kills_under_load_lose_no_answer_and_no_coin(cluster: Cluster) -> 
     assert audit.stakes_match
 
 
-async def _kill_in_turns(cluster: Cluster, asked: Load, *, operations: int) -> None:
+async def _kill_in_turns(cluster: Cluster, asked: Load, *, operations: int) -> int:
     between = min(operations // (len(KILLS) + 1), OPERATIONS_BETWEEN_KILLS_MAX)
-    for turn in range(operations // between - 1):
+    kills = operations // between - 1
+    for turn in range(kills):
         await _reached(asked, min(asked.operations + between, operations))
         await cluster.kill(KILLS[turn % len(KILLS)])
+    return kills
 
 
 async def _reached(asked: Load, operations: int) -> None:
