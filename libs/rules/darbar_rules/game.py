@@ -25,6 +25,14 @@ class Refusal(StrEnum):
     TRUMP_ALREADY_SHOWN = "trump_already_shown"
     MAY_NOT_ASK = "may_not_ask"
     MAY_NOT_SHOW = "may_not_show"
+    UNKNOWN_CONTRACT = "unknown_contract"
+    CONTRACT_NOT_LEFT = "contract_not_left"
+    CONTRACT_NOT_DECLARED = "contract_not_declared"
+    MAY_NOT_LEAD_HEARTS = "may_not_lead_hearts"
+    MUST_OVERTRUMP = "must_overtrump"
+    MUST_UNDERPLAY = "must_underplay"
+    MUST_PLAY_PENALTY_CARD = "must_play_penalty_card"
+    MUST_PLAY_KING_OF_HEARTS = "must_play_king_of_hearts"
 
 
 class RuleRefused(Exception):

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from darbar_rules.decisions import PlayCard as PlayCard  # one of this game's decisions, told on from here
+
 Hands = tuple[tuple[str, ...], ...]  # one a seat, in the order in which the cards were dealt
 
 OneSided = Literal["honours", "aces", "long_suit", "trumps"]
@@ -23,11 +25,6 @@ class ChooseTrump:
 
     card: str | None = None
     suit: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlayCard:
-    card: str
 
 
 @dataclass(frozen=True, slots=True)
