@@ -1,6 +1,5 @@
 """Service processes: started, watched, stopped, found again after a kill. Open this when one is left over."""
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -12,12 +11,11 @@ from pathlib import Path
 import aiohttp
 
 from darbar_kit.embedded import processes
+from darbar_local import origin
 from darbar_local.failures import ExitCode, Failure
 from darbar_local.services import Service
 
 HOST = "127.0.0.1"
-READY_SECONDS_MAX = 60.0
-READY_POLL_SECONDS = 0.05
 STOP_SIGNALS = ((signal.SIGTERM, 20.0),)
 # In the command line of each service process: what a pid file names must have it.
 MARK = "darbar_local"
@@ -48,23 +46,11 @@ class Child:
             start_new_session=True,
         )
 
-    async def ready(self, session: aiohttp.ClientSession) -> None:
-        """Raises Failure when it ends, or isn't ready after a long time."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(READY_SECONDS_MAX):
-                while not await self._is_ready(session):
-                    if self.exit_code is not None:
-                        raise Failure(ExitCode.SERVICE_FAILED, f"{self.name} didn't start; its log says why")
-                    await asyncio.sleep(READY_POLL_SECONDS)
-                return
-        raise Failure(ExitCode.SERVICE_FAILED, f"{self.name} isn't ready after {READY_SECONDS_MAX:.0f} s")
-
-    async def _is_ready(self, session: aiohttp.ClientSession) -> bool:
-        try:
-            async with session.get(f"{self.base_url}/readyz") as answered:
-                return answered.status == 200
-        except aiohttp.ClientError:
-            return False
+    async def missing(self, session: aiohttp.ClientSession) -> list[str]:
+        """What it still waits for. Raises Failure when it has ended."""
+        if self.exit_code is not None:
+            raise Failure(ExitCode.SERVICE_FAILED, f"{self.name} didn't start; its log says why")
+        return [f"{self.name}: {thing}" for thing in await origin.ask_missing(session, self.base_url)]
 
     async def stop(self) -> None:
         """Lets it finish what it does, then ends it."""

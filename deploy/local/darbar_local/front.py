@@ -9,7 +9,6 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 import aiohttp
-import msgspec
 from aiohttp import web
 
 from darbar_kit.errors import Refused, Unavailable
@@ -20,16 +19,10 @@ from darbar_local.passing import Elsewhere, pass_on
 from darbar_local.services import owner
 
 BODY_BYTES_MAX = 1024 * 1024
-ASK_SECONDS_MAX = 5.0
 PLACES_REMEMBERED_MAX = 1000
 
 _NAMED_PROCESS = re.compile(r"/play/at/([^/]+)/")
-_ASKING = aiohttp.ClientTimeout(total=ASK_SECONDS_MAX)
 _SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("front_session", aiohttp.ClientSession)
-
-
-class _Readiness(msgspec.Struct, frozen=True):
-    missing: tuple[str, ...] = ()
 
 
 def build_front(base_urls: Mapping[str, Sequence[str]]) -> web.Application:
@@ -93,7 +86,9 @@ class Front:
     async def missing(self, session: aiohttp.ClientSession) -> list[str]:
         """What is missing in any process."""
         return [
-            f"{name}: {thing}" for name, base_url in self._named_places() for thing in await _missing(session, base_url)
+            f"{name}: {thing}"
+            for name, base_url in self._named_places()
+            for thing in await origin.ask_missing(session, base_url)
         ]
 
     async def metrics(self, session: aiohttp.ClientSession) -> bytes:
@@ -102,7 +97,7 @@ class Front:
         for name, base_url in self._named_places():
             # One that doesn't answer must not hide what the others have counted.
             with contextlib.suppress(aiohttp.ClientError, TimeoutError):
-                async with session.get(f"{base_url}/metrics", timeout=_ASKING) as answered:
+                async with session.get(f"{base_url}/metrics", timeout=origin.ASKING) as answered:
                     pages[name] = await answered.text()
         return render({name: parsed(page) for name, page in pages.items()})
 
@@ -113,11 +108,3 @@ class Front:
             for service, base_urls in self._base_urls.items()
             for number, base_url in enumerate(base_urls, 1)
         ]
-
-
-async def _missing(session: aiohttp.ClientSession, base_url: str) -> tuple[str, ...]:
-    try:
-        async with session.get(f"{base_url}/readyz", timeout=_ASKING) as answered:
-            return msgspec.json.decode(await answered.read(), type=_Readiness).missing
-    except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
-        return ("process",)

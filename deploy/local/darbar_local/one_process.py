@@ -1,9 +1,9 @@
 """All services in one process on one port. Open this when a path reaches the wrong service."""
 
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from aiohttp.web_urldispatcher import AbstractRuleMatching, MatchedSubAppResource
 
@@ -13,21 +13,14 @@ from darbar_local import origin
 from darbar_local.services import owner
 
 
-class _Readiness(msgspec.Struct, frozen=True):
-    missing: tuple[str, ...] = ()
-
-
 def build_root(apps: Mapping[str, web.Application]) -> web.Application:
     """Each app keeps its own middlewares, start and cleanup, and sees the whole path as it does alone."""
     root = web.Application(middlewares=[errors_middleware])
 
-    async def readyz(request: web.Request) -> list[str]:
-        return [f"{name}: {thing}" for name, app in apps.items() for thing in await _missing(app, request)]
-
     async def metrics_page() -> bytes:
         return render({name: collected(app[REGISTRY]) for name, app in apps.items() if REGISTRY in app})
 
-    root.add_routes(origin.routes(readyz, metrics_page))
+    root.add_routes(origin.routes(partial(all_missing, apps), metrics_page))
     for name, app in apps.items():
         _mount(root, app, name)
     return root
@@ -67,11 +60,16 @@ class _OwnedPaths(AbstractRuleMatching):
         return self._name
 
 
-async def _missing(app: web.Application, request: web.Request) -> tuple[str, ...]:
+async def all_missing(apps: Mapping[str, web.Application], request: web.Request) -> list[str]:
+    """What the apps wait for, each with its name."""
+    return [f"{name}: {thing}" for name, app in apps.items() for thing in await _missing(app, request)]
+
+
+async def _missing(app: web.Application, request: web.Request) -> list[str]:
     """Asks the app's own /readyz, which no path from outside reaches."""
     for route in app.router.routes():
         if route.method == "GET" and route.resource is not None and route.resource.canonical == "/readyz":
             answered = await route.handler(request)
             if isinstance(answered, web.Response) and isinstance(answered.body, bytes):
-                return msgspec.json.decode(answered.body, type=_Readiness).missing
-    return ()
+                return origin.missing_in(answered.body)
+    return []

@@ -2,10 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 
+import aiohttp
+import msgspec
 from aiohttp import web
 
 from darbar_kit.http import answer
 from darbar_kit.metrics import CONTENT_TYPE
+
+ASK_SECONDS_MAX = 5.0
+ASKING = aiohttp.ClientTimeout(total=ASK_SECONDS_MAX)
 
 _WELCOME = """<!doctype html>
 <html lang="en">
@@ -23,6 +28,24 @@ It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.<
 <li>see how it is: <a href="/readyz">/readyz</a> and <a href="/metrics">/metrics</a>
 </ul>
 """
+
+
+class _Readiness(msgspec.Struct, frozen=True):
+    missing: list[str] = []
+
+
+def missing_in(readiness: bytes) -> list[str]:
+    """Out of the body of a /readyz."""
+    return msgspec.json.decode(readiness, type=_Readiness).missing
+
+
+async def ask_missing(session: aiohttp.ClientSession, base_url: str) -> list[str]:
+    """What the process at this address says that it misses; itself, when it says nothing."""
+    try:
+        async with session.get(f"{base_url}/readyz", timeout=ASKING) as answered:
+            return missing_in(await answered.read())
+    except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
+        return ["process"]
 
 
 def routes(

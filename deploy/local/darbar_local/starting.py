@@ -3,7 +3,8 @@
 import asyncio
 import errno
 import socket
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 
 import aiohttp
@@ -17,6 +18,7 @@ from darbar_kit.embedded.kept import any_port
 from darbar_kit.errors import Unavailable
 from darbar_kit.service import listen
 from darbar_kit.settings import SettingsInvalid
+from darbar_local import origin
 from darbar_local.children import HOST, Child
 from darbar_local.console import complain, step
 from darbar_local.failures import ExitCode, Failure
@@ -29,6 +31,8 @@ from darbar_local.wiring import Wiring, variables
 
 # Services finish requests and hand over what they own; after this the servers stop whatever they do.
 CLEANUP_SECONDS_MAX = 30.0
+READY_SECONDS_MAX = 60.0
+READY_POLL_SECONDS = 0.05
 
 _log = structlog.get_logger()
 
@@ -46,6 +50,8 @@ async def start_one_process(
             for service in ALL
         }
         stack.push_async_callback(_clean_up, await listen(build_root(apps), public))
+        async with aiohttp.ClientSession() as session:
+            await _until_ready(lambda: origin.ask_missing(session, wiring.public_url))
     return {}
 
 
@@ -66,12 +72,26 @@ async def start_processes(
         for child in children:
             child.start({**environ, **variables(child.service, wiring, address=child.address, given=environ)})
         async with aiohttp.ClientSession() as session:
-            await asyncio.gather(*(child.ready(session) for child in children))
+            await _until_ready(lambda: _missing_in(children, session))
     base_urls: dict[str, list[str]] = {}
     for child in children:
         base_urls.setdefault(child.service.name, []).append(child.base_url)
     stack.push_async_callback(_clean_up, await listen(build_front(base_urls), public))
     return {child.name: child for child in children}
+
+
+async def _missing_in(children: list[Child], session: aiohttp.ClientSession) -> list[str]:
+    return [thing for child in children for thing in await child.missing(session)]
+
+
+async def _until_ready(ask: Callable[[], Awaitable[list[str]]]) -> None:
+    end = time.monotonic() + READY_SECONDS_MAX
+    while missing := await ask():
+        if time.monotonic() > end:
+            raise Failure(
+                ExitCode.SERVICE_FAILED, f"not ready after {READY_SECONDS_MAX:.0f} s, missing is {', '.join(missing)}"
+            )
+        await asyncio.sleep(READY_POLL_SECONDS)
 
 
 def _children(folder: DataFolder, *, tables: int) -> list[Child]:

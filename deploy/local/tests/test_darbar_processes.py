@@ -138,4 +138,5 @@ async def test_a_service_that_cannot_start_is_told(darbar: Start, data: Path, gi
 
     assert code == ExitCode.SERVICE_FAILED
     assert "nothing works today" in complaints
+    assert "Traceback" not in complaints
     assert complaints.splitlines()[-1].startswith("darbar: lobby didn't start")
