@@ -5,7 +5,7 @@ import pytest
 from darbar_kit.provision import DatabaseUrls
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import BY_NAME, owner
-from darbar_local.wiring import Wiring, variables
+from darbar_local.wiring import LOCAL_FRAMES_A_SECOND_MAX, Wiring, variables
 
 KEY = new_private_key_pem()
 WIRING = Wiring(
@@ -54,6 +54,7 @@ def test_a_service_is_told_what_it_needs_and_no_more() -> None:
         "DARBAR_TABLE_UNSAFE_STORAGE": "0",
         "DARBAR_TABLE_TOKEN_PUBLIC_KEY": public_key_pem(KEY),
         "DARBAR_TABLE_PROCESS_ADDRESS": "127.0.0.1:9000",
+        "DARBAR_TABLE_FRAMES_A_SECOND_MAX": LOCAL_FRAMES_A_SECOND_MAX,
     }
 
 
