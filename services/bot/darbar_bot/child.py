@@ -9,15 +9,16 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 import msgspec
 import structlog
 
-from darbar_bot.domain import BotReason, Decider
+from darbar_bot.domain import CannotDecide, Decider
 from darbar_bot.pipe import Decided, Frames, NotDecided, Ready, frame
+from darbar_bot.refusals import BotReason
 from darbar_contracts.bots import BotRequest
 from darbar_kit import logs
-from darbar_kit.errors import Refused
 
 RECEIVE_BYTES = 64 * 1024
 # The table gives up after 2 s; a decision that takes half of that has gone wrong.
@@ -36,23 +37,27 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     os.nice(NICENESS)
     logs.configure("bot")
+    # A parent that dies while a child answers it has closed the socket: nobody is left to tell.
+    with socket.socket(fileno=descriptor) as pipe, suppress(ConnectionError):
+        _serve(pipe)
+
+
+def _serve(pipe: socket.socket) -> None:
     decider = Decider()
-    with socket.socket(fileno=descriptor) as pipe:
-        pipe.sendall(frame(msgspec.json.encode(Ready())))
-        frames = Frames()
-        while received := pipe.recv(RECEIVE_BYTES):
-            for message in frames.take(received):
-                pipe.sendall(frame(_answer(decider, message)))
+    pipe.sendall(frame(msgspec.json.encode(Ready())))
+    frames = Frames()
+    while received := pipe.recv(RECEIVE_BYTES):
+        for message in frames.take(received):
+            pipe.sendall(frame(_answer(decider, message)))
 
 
 def _answer(decider: Decider, message: bytes) -> bytes:
     signal.setitimer(signal.ITIMER_REAL, DECISION_SECONDS_MAX)
     try:
-        answer = decider.decide(msgspec.json.decode(message, type=BotRequest))
-        outcome: Decided | NotDecided = Decided(answer.type, answer.decision)
-    except Refused as refused:
-        outcome = NotDecided(str(refused.code), refused.message, refused=True)
-    except Exception:  # noqa: BLE001 - the outermost loop: one view must not stop the bots of all tables.
+        outcome: Decided | NotDecided = Decided(decider.decide(msgspec.json.decode(message, type=BotRequest)))
+    except CannotDecide as refused:
+        outcome = NotDecided(refused.code, refused.message, refused=True)
+    except Exception:
         log.exception("decision_failed")
         outcome = NotDecided(BotReason.DECISION_FAILED, "the policy broke on this view", refused=False)
     finally:

@@ -1,62 +1,64 @@
-"""One request decided: bytes of a view in, a decision out. Open this when a bot's answer is wrong on the wire."""
+"""One request decided: the JSON of a view in, a decision out. Open this when a bot's answer is wrong on the wire."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import Any
 
 import msgspec
 
+from darbar_bot.refusals import BotReason
 from darbar_bots import policies
+from darbar_bots.policy import ViewInvalid
 from darbar_contracts.bots import BotAnswer, BotRequest
-from darbar_kit.errors import Refused
-from darbar_rules.games import GAMES
 from darbar_rules.game import Game
+from darbar_rules.games import BY_NAME
 
 
-class BotReason(StrEnum):
-    """Why there is no decision. Sent to the table: add one, never rename one."""
+class CannotDecide(Exception):
+    """The request is at fault: asking again gives the same."""
 
-    BUSY = "busy"
-    GAME_UNKNOWN = "game_unknown"
-    LEVEL_UNKNOWN = "level_unknown"
-    VIEW_INVALID = "view_invalid"
-    DECISION_TOO_SLOW = "decision_too_slow"
-    DECISION_FAILED = "decision_failed"
+    def __init__(self, code: BotReason, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
 
 
 class Decider:
-    """Everything needed to decide, made once in each child: decoders of the views, names of the decisions."""
+    """What deciding needs, made once in each child: how each game's views are read and its decisions written."""
 
     def __init__(self) -> None:
-        self._games: Mapping[str, _GameWire] = {name: _GameWire(game) for name, game in GAMES.items()}
+        self._wires: Mapping[str, _Wire] = {name: _Wire(game) for name, game in BY_NAME.items()}
 
     def decide(self, request: BotRequest) -> BotAnswer:
-        """Raises Refused for a game or level that no policy knows and for a view that is none."""
-        game = self._games.get(request.game)
-        if game is None:
-            raise Refused(BotReason.GAME_UNKNOWN, "no such game", {"game": request.game})
-        view = game.read_view(request.view)
+        """Raises CannotDecide for a game or level that no policy knows, and for a view that is none of this seat."""
+        wire = self._wires.get(request.game)
+        if wire is None:
+            raise CannotDecide(BotReason.GAME_UNKNOWN, f"there is no game {request.game}")
+        view = wire.read(request.view, seat=request.seat)
         try:
-            policy = policies.find(request.game, request.level)
+            return wire.write(policies.decide(request.game, request.level, view))
         except policies.NoPolicy as missing:
-            raise Refused(BotReason.LEVEL_UNKNOWN, str(missing)) from missing
-        return game.write(policy.decide(view))
+            raise CannotDecide(BotReason.LEVEL_UNKNOWN, str(missing)) from missing
+        except ViewInvalid as invalid:
+            raise CannotDecide(BotReason.VIEW_INVALID, str(invalid)) from invalid
 
 
-class _GameWire:
+class _Wire:
     """One game's views and decisions as they cross a process."""
 
     def __init__(self, game: Game) -> None:
         self._decode: Callable[[msgspec.Raw], Any] = msgspec.json.Decoder(game.view_type).decode
         self._types = {decision: name for name, decision in game.decisions.items()}
 
-    def read_view(self, view: msgspec.Raw) -> Any:
+    def read(self, view: msgspec.Raw, *, seat: int) -> Any:
         try:
-            return self._decode(view)
-        except msgspec.MsgspecError as invalid:
-            raise Refused(BotReason.VIEW_INVALID, str(invalid)) from invalid
+            seen = self._decode(view)
+        except (msgspec.DecodeError, UnicodeDecodeError) as invalid:
+            raise CannotDecide(BotReason.VIEW_INVALID, str(invalid)) from invalid
+        if seen.seat != seat:
+            raise CannotDecide(BotReason.VIEW_INVALID, "this is the view of another seat")
+        return seen
 
     def write(self, decision: Any) -> BotAnswer:
-        return BotAnswer(type=self._types[type(decision)], decision=msgspec.Raw(msgspec.json.encode(decision)))
+        return BotAnswer(self._types[type(decision)], msgspec.Raw(msgspec.json.encode(decision)))

@@ -16,10 +16,14 @@ from darbar_contracts.bots import BotAnswer
 from darbar_kit.errors import Refused, Unavailable
 
 # Enough that a child never waits for its next request, few enough that its death delays few.
-REQUESTS_IN_CHILD_MAX = 16
+REQUESTS_IN_CHILD_MAX = 8
 START_SECONDS_MAX = 20.0
 
 _decode_message = msgspec.json.Decoder(Ready | Decided | NotDecided).decode
+
+
+class ChildNotStarted(Exception):
+    """The child has ended, or was ended, before it took its first request."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,9 +41,9 @@ class Job:
     def answer_with(self, outcome: Decided | NotDecided) -> None:
         """Pass on what the child says."""
         match outcome:
-            case Decided(type=decision_type, decision=decision):
+            case Decided(answer=answer):
                 if not self.answer.done():
-                    self.answer.set_result(BotAnswer(decision_type, decision))
+                    self.answer.set_result(answer)
             case NotDecided(refused=True):
                 self.fail(Refused(outcome.code, outcome.message))
             case NotDecided():
@@ -68,21 +72,21 @@ class Link(asyncio.Protocol):
         return len(self._in_child) if self.ready else REQUESTS_IN_CHILD_MAX
 
     async def live(self, command: Sequence[str]) -> None:
-        """Start the child and return when it has ended; a cancelled caller ends it."""
+        """Start the child and return when it has ended; a cancelled caller ends it. Raises ChildNotStarted."""
         parent_end, child_end = socket.socketpair()
         try:
             with child_end:
-                await asyncio.get_running_loop().create_connection(lambda: self, sock=parent_end)
+                loop = asyncio.get_running_loop()
+                self._transport, _ = await loop.create_unix_connection(lambda: self, sock=parent_end)
                 self._process = subprocess.Popen(  # noqa: ASYNC220 - returns as soon as the program is loaded.
                     [*command, str(child_end.fileno())],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[child_end.fileno()],
                 )
-            async with asyncio.timeout(START_SECONDS_MAX):
-                await self._started.wait()
+            await self._start()
             await self._ended.wait()
         finally:
-            self.end()
+            self._end()
 
     def send(self, job: Job) -> None:
         """Only when there is room: see `load`."""
@@ -90,23 +94,10 @@ class Link(asyncio.Protocol):
         self._in_child.append(job)
         self._transport.write(frame(job.message))
 
-    def end(self) -> None:
-        """Kill the child if it still lives: it holds nothing that could be lost."""
-        self._ended.set()
-        if self._transport is not None:
-            self._transport.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
     def unanswered(self) -> deque[Job]:
         """The requests that the child took and left, the one it died on first."""
         left, self._in_child = self._in_child, deque()
         return left
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -121,6 +112,24 @@ class Link(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._ended.set()
         self._started.set()
+
+    async def _start(self) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS_MAX):
+                await self._started.wait()
+        except TimeoutError:
+            raise ChildNotStarted(f"not ready in {START_SECONDS_MAX} s") from None
+        if not self.ready:
+            raise ChildNotStarted("ended before it was ready")
+
+    def _end(self) -> None:
+        """Kill the child if it still lives: it holds nothing that could be lost."""
+        self._ended.set()
+        if self._transport is not None:
+            self._transport.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
     def _take(self, message: Ready | Decided | NotDecided) -> None:
         if isinstance(message, Ready):

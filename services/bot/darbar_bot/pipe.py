@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from darbar_contracts.bots import BotAnswer
+
 LENGTH_BYTES = 4
 FRAME_BYTES_MAX = 256 * 1024
 
@@ -17,10 +19,9 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Decided(msgspec.Struct, frozen=True, tag="decided"):
-    """A decision: its type on the wire and its fields."""
+    """A decision."""
 
-    type: str
-    decision: msgspec.Raw
+    answer: BotAnswer
 
 
 class NotDecided(msgspec.Struct, frozen=True, tag="not_decided"):

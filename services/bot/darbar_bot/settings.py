@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
+# More would hold more requests than the bus handles at a time: start another process of this service instead.
+WORKERS_MAX = 7
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read with the prefix `DARBAR_BOT_`. `workers` is the number of child processes that decide."""
+    """Read from DARBAR_BOT_NATS_URL and so on. `workers` is the number of child processes that decide."""
 
     nats_url: str
     workers: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.workers <= WORKERS_MAX:
+            raise ValueError(f"workers must be from 1 to {WORKERS_MAX}")

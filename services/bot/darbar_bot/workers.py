@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import structlog
 
-from darbar_bot.domain import BotReason
-from darbar_bot.link import REQUESTS_IN_CHILD_MAX, Job, Link
+from darbar_bot.link import REQUESTS_IN_CHILD_MAX, ChildNotStarted, Job, Link
 from darbar_bot.pipe import FRAME_BYTES_MAX
+from darbar_bot.refusals import BotReason
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_kit.errors import Refused, Unavailable
 
-# More than this would not be answered within the table's 2 s: refused `busy`, and the table falls back at once.
-REQUESTS_WAITING_MAX = 1_000
+# Beyond this a request is refused `busy`, and the table falls back at once. With what is in the children it must stay
+# below the number of messages that the bus handles at a time, else nobody would be there to refuse.
+REQUESTS_WAITING_MAX = 192
 REQUEST_SECONDS_MAX = 1.8
 RESTART_SECONDS_MIN = 0.05
 RESTART_SECONDS_MAX = 5.0
@@ -29,12 +30,12 @@ log = structlog.get_logger()
 class Workers:
     """A fixed number of children. `run` must be running for `decide` to be answered."""
 
-    def __init__(self, count: int, *, command: Sequence[str] = CHILD_COMMAND) -> None:
+    def __init__(self, count: int, *, on_end: Callable[[], object], command: Sequence[str] = CHILD_COMMAND) -> None:
         self._count = count
+        self._on_end = on_end
         self._command = command
         self._links: set[Link] = set()
         self._waiting: deque[Job] = deque()
-        self.ended_total = 0
 
     @property
     def ready(self) -> int:
@@ -76,12 +77,12 @@ class Workers:
             try:
                 await link.live(self._command)
                 pause_seconds = RESTART_SECONDS_MIN
-            except (OSError, TimeoutError) as error:
+            except (OSError, ChildNotStarted) as error:
                 log.error("child_not_started", error=repr(error), pause_seconds=pause_seconds)
                 pause_seconds = min(pause_seconds * 2, RESTART_SECONDS_MAX)
             finally:
                 self._links.discard(link)
-            self.ended_total += 1
+            self._on_end()
             self._take_back(link)
             await asyncio.sleep(pause_seconds)
 
