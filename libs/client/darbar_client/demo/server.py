@@ -19,6 +19,7 @@ STOP_SECONDS_MAX = 60.0
 LOOK_SECONDS_MAX = 2.0
 POLL_SECONDS = 0.1
 LOG_LINES_SHOWN = 20
+LOG_CHARACTERS_SHOWN = 300
 
 # Nobody watches: bots act at once, count-ins are short, one address may make many guests and play quickly.
 QUICK: Mapping[str, str] = {
@@ -98,6 +99,11 @@ class LocalServer:
             self._process.kill()
         await self._process.wait()
 
+    def _last_lines(self) -> str:
+        """A logged traceback is one long line: its end says what went wrong."""
+        lines = self.log.read_text().splitlines()[-LOG_LINES_SHOWN:]
+        return "\n".join(line[-LOG_CHARACTERS_SHOWN:] for line in lines)
+
     async def _until_ready(self) -> None:
         assert self._process is not None
         end = time.monotonic() + START_SECONDS_MAX
@@ -105,7 +111,7 @@ class LocalServer:
             if not self.is_running or time.monotonic() > end:
                 # In peace, so that it takes the PostgreSQL and NATS with it that it has started.
                 await self.stop()
-                raise ServerFailed("\n".join(self.log.read_text().splitlines()[-LOG_LINES_SHOWN:]))
+                raise ServerFailed(self._last_lines())
             await asyncio.sleep(POLL_SECONDS)
 
 
