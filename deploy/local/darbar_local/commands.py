@@ -19,6 +19,7 @@ from darbar_local.servers import GivenServers, apply_migrations
 from darbar_local.services import BY_NAME, Service
 from darbar_local.starting import failures_told
 from darbar_local.up import Options, up
+from darbar_local.wiring import READY_SECONDS_MAX
 
 VERSION = "0.1.0"
 TABLES_MAX = 64
@@ -32,6 +33,7 @@ class UpSettings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: int = 8080
     unsafe_storage: bool = False
+    ready_seconds_max: float = READY_SECONDS_MAX
     log_level: str = "info"
 
 
@@ -102,6 +104,7 @@ def _up(asked: argparse.Namespace) -> None:
         processes=asked.processes,
         tables=asked.tables,
         unsafe_storage=settings.unsafe_storage,
+        ready_seconds_max=settings.ready_seconds_max,
         given=load(GivenServers, prefix=""),
         environ=environment(),
     )

@@ -31,7 +31,6 @@ from darbar_local.wiring import Wiring, variables
 
 # Services finish requests and hand over what they own; after this the servers stop whatever they do.
 CLEANUP_SECONDS_MAX = 30.0
-READY_SECONDS_MAX = 60.0
 READY_POLL_SECONDS = 0.05
 
 _log = structlog.get_logger()
@@ -51,7 +50,9 @@ async def start_one_process(
         }
         stack.push_async_callback(_clean_up, await listen(build_root(apps), public))
         async with aiohttp.ClientSession() as session:
-            await _until_ready(lambda: origin.ask_missing(session, wiring.public_url))
+            await _until_ready(
+                lambda: origin.ask_missing(session, wiring.public_url), seconds_max=wiring.ready_seconds_max
+            )
     return {}
 
 
@@ -72,7 +73,7 @@ async def start_processes(
         for child in children:
             child.start({**environ, **variables(child.service, wiring, address=child.address, given=environ)})
         async with aiohttp.ClientSession() as session:
-            await _until_ready(lambda: _missing_in(children, session))
+            await _until_ready(lambda: _missing_in(children, session), seconds_max=wiring.ready_seconds_max)
     base_urls: dict[str, list[str]] = {}
     for child in children:
         base_urls.setdefault(child.service.name, []).append(child.base_url)
@@ -84,12 +85,13 @@ async def _missing_in(children: list[Child], session: aiohttp.ClientSession) -> 
     return [thing for child in children for thing in await child.missing(session)]
 
 
-async def _until_ready(ask: Callable[[], Awaitable[list[str]]]) -> None:
-    end = time.monotonic() + READY_SECONDS_MAX
+async def _until_ready(ask: Callable[[], Awaitable[list[str]]], *, seconds_max: float) -> None:
+    end = time.monotonic() + seconds_max
     while missing := await ask():
         if time.monotonic() > end:
             raise Failure(
-                ExitCode.SERVICE_FAILED, f"not ready after {READY_SECONDS_MAX:.0f} s, missing is {', '.join(missing)}"
+                ExitCode.SERVICE_FAILED,
+                f"not ready after {seconds_max:g} s (DARBAR_READY_SECONDS_MAX): {', '.join(missing)} is missing",
             )
         await asyncio.sleep(READY_POLL_SECONDS)
 

@@ -30,6 +30,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     processes: bool
     tables: int
     unsafe_storage: bool
+    ready_seconds_max: float
     given: GivenServers
     environ: Mapping[str, str]
 
@@ -77,6 +78,7 @@ async def _wire(options: Options, folder: DataFolder, servers: Servers, *, port:
         token_private_key=folder.token_key(),
         public_url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
         unsafe_storage=options.unsafe_storage,
+        ready_seconds_max=options.ready_seconds_max,
         behind_front=options.processes,
     )
 

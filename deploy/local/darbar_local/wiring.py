@@ -16,6 +16,10 @@ from darbar_local.services import Service
 LOCAL_FRAMES_A_SECOND_MAX = "500"
 
 
+# A first start on a slow machine; then something is wrong.
+READY_SECONDS_MAX = 60.0
+
+
 class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     """What was made for the services at this start."""
 
@@ -24,6 +28,7 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     token_private_key: str
     public_url: str
     unsafe_storage: bool
+    ready_seconds_max: float = READY_SECONDS_MAX
     behind_front: bool = False
 
 

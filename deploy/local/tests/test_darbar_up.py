@@ -258,6 +258,18 @@ async def test_a_service_that_cannot_start_is_told(darbar: Start, given: dict[st
     assert complaints.splitlines()[-1] == "darbar: a service can't start: nothing_works: nothing works today"
 
 
+@pytest.mark.parametrize("wiring", [[], ["--processes"]])
+async def test_a_service_that_is_never_ready_is_told(
+    darbar: Start, data: Path, given: dict[str, str], wiring: list[str]
+) -> None:
+    arguments = ("up", "--data", str(data), "--port", "0", *wiring)
+    up = await darbar(*arguments, TINY_UNREADY="wallet", DARBAR_READY_SECONDS_MAX="2", **given)
+    code, complaints = await up.end()
+
+    assert code == ExitCode.SERVICE_FAILED
+    assert complaints.splitlines()[-1].endswith("(DARBAR_READY_SECONDS_MAX): wallet: luck is missing")
+
+
 async def test_a_service_that_cannot_stop_holds_nothing_up(darbar: Start) -> None:
     up = await darbar(DARBAR_LOBBY_FAILS="stop")
     await up.ready()
