@@ -29,7 +29,7 @@ NICENESS = 5
 log = structlog.get_logger()
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, decider_type: type[Decider] = Decider) -> None:
     """Answer until the other end of the socket is closed, which a parent's death does too."""
     # Ctrl-C in a terminal goes to the whole group: the parent decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -39,11 +39,10 @@ def main(descriptor: int) -> None:
     logs.configure("bot")
     # A parent that dies while a child answers it has closed the socket: nobody is left to tell.
     with socket.socket(fileno=descriptor) as pipe, suppress(ConnectionError):
-        _serve(pipe)
+        _serve(pipe, decider_type())
 
 
-def _serve(pipe: socket.socket) -> None:
-    decider = Decider()
+def _serve(pipe: socket.socket, decider: Decider) -> None:
     pipe.sendall(frame(msgspec.json.encode(Ready())))
     frames = Frames()
     while received := pipe.recv(RECEIVE_BYTES):
