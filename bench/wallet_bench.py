@@ -1,35 +1,34 @@
-"""How many transfers a second the wallet stores, against the form without batches. Open this when the wallet is slow.
+"""Transfers a second through the wallet's writer, beside the form without batches. Open this about wallet_transfers.
 
-    python bench/wallet_bench.py [--seconds 8] [--rounds 3]
+    python -m bench.wallet_bench [--seconds 5] [--turns 3]
 
-Both forms run in turns against one embedded PostgreSQL with fsync on, over the same kind of tables, and carry out the
-same thing: four seats stake, one of them a bot (so that every transfer moves the house's account), and the pot is
-shared out. The naive form is one transaction a request with SELECT ... FOR UPDATE, on as many connections as it likes.
-The last line of the output is the row as JSON.
+Both forms run in turns against one PostgreSQL with fsync on and carry out the same thing: four seats stake, one of
+them a bot (so that every transfer moves the house's account), and the pot is shared out. The naive form is one
+transaction a request with SELECT ... FOR UPDATE, on NAIVE_CONNECTIONS connections.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 import sys
-import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from statistics import fmean
 from uuid import uuid4
 
 import asyncpg
 import msgspec
 import uvloop
+from bench import stack
+from bench.machine import Meter
+from bench.rows import Row
 
-import darbar_wallet
-from darbar_contracts.wallet import GrantRequest, SettleRequest, Share, StakeRequest, StakeSeat, WalletAnswer
+from darbar_contracts.wallet import GrantRequest, SettleRequest, Share, StakeRequest, StakeSeat
 from darbar_kit.database import open_pool, queries
-from darbar_kit.embedded.postgres import PostgresServer
-from darbar_kit.migrate import migrate
-from darbar_kit.provision import provision
+from darbar_kit.provision import DatabaseUrls
 from darbar_wallet.books import Books, Posting, as_asked, kind_of, player
 from darbar_wallet.domain import GrantTerms, decide
 from darbar_wallet.metrics import Metrics
@@ -42,14 +41,16 @@ TARGET_RATIO = 15.0
 TABLES = 400
 NAIVE_CONNECTIONS = 8
 BET_COINS = 25
-MIGRATIONS = Path(darbar_wallet.__file__).parent / "migrations"
+UNITS_A_TURN = 1_000_000
 
 Transfer = StakeRequest | SettleRequest
 Ask = Callable[[Transfer], Awaitable[bool]]
 
 NAIVE_TABLES = """
 CREATE TABLE naive_account (account text PRIMARY KEY, balance_coins bigint NOT NULL);
-CREATE TABLE naive_transfer (key text PRIMARY KEY, kind text NOT NULL, request json NOT NULL, at timestamptz DEFAULT now());
+CREATE TABLE naive_transfer (
+    key text PRIMARY KEY, kind text NOT NULL, request json NOT NULL, at timestamptz NOT NULL DEFAULT now()
+);
 CREATE TABLE naive_entry (
     transfer_key text NOT NULL REFERENCES naive_transfer, account text NOT NULL REFERENCES naive_account,
     coins bigint NOT NULL, reason text NOT NULL
@@ -58,17 +59,12 @@ CREATE INDEX ON naive_entry (account);
 """
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One row of the results."""
+class Figures(msgspec.Struct, frozen=True):
+    """Of one window."""
 
-    row: str
-    unit: str
-    value: float
-    reference: str
-    reference_value: float
-    ratio: float
-    target: float
-    met: bool
+    transfers_a_second: float
+    own_core: float
+    postgres_core: float
 
 
 def stake_of(table: int, unit: int) -> StakeRequest:
@@ -84,14 +80,14 @@ def settle_of(stake: StakeRequest, unit: int) -> SettleRequest:
     return SettleRequest(str(uuid4()), stake.key, stake.table_id, stake.unit, (), shares)
 
 
-async def play(ask: Ask, *, tables: int, first_unit: int, seconds: float) -> float:
-    """Every table stakes and settles, one after the other, for so long; transfers a second."""
+async def play(ask: Ask, *, tables: int, turn: int, seconds: float, postgres: int) -> Figures:
+    """Every table stakes and settles, one after the other, for so long."""
     end = time.perf_counter() + seconds
     done = 0
 
     async def one_table(table: int) -> None:
         nonlocal done
-        unit = first_unit
+        unit = turn * UNITS_A_TURN
         while time.perf_counter() < end:
             stake = stake_of(table, unit)
             for request in (stake, settle_of(stake, unit)):
@@ -99,11 +95,14 @@ async def play(ask: Ask, *, tables: int, first_unit: int, seconds: float) -> flo
                 done += 1
             unit += 1
 
-    started = time.perf_counter()
+    meter = Meter({"postgres": postgres})
+    meter.start()
+    started, cpu = time.perf_counter(), time.process_time()
     async with asyncio.TaskGroup() as tasks:
         for table in range(tables):
             tasks.create_task(one_table(table))
-    return done / (time.perf_counter() - started)
+    taken = time.perf_counter() - started
+    return Figures(done / taken, (time.process_time() - cpu) / taken, meter.stop()["postgres"])
 
 
 class Naive:
@@ -180,77 +179,105 @@ async def grant_all(writer: Writer, tables: int) -> None:
                 tasks.create_task(writer.ask(GrantRequest(str(uuid4()), f"p{table}-{seat}", "new_account")))
 
 
-async def compare(
-    pool: asyncpg.Pool[asyncpg.Record], naive_pool: asyncpg.Pool[asyncpg.Record], *, seconds: float, rounds: int
-) -> Row:
-    """Both forms in turns; the best round of each counts."""
+async def compare(urls: DatabaseUrls, *, seconds: float, turns: int, postgres: int) -> Row:
+    """Both forms in turns on one server; then the coins must add up."""
     metrics = Metrics()
-    writer = await open_writer(pool, metrics)
-    running = asyncio.create_task(writer.run())
-    await grant_all(writer, TABLES)
-    naive = Naive(naive_pool)
-    await naive.open(TABLES)
-    batched_best = naive_best = 0.0
-    for turn in range(rounds):
-        cpu = time.process_time()
-        batched = await play(
-            lambda request: _done(writer, request), tables=TABLES, first_unit=turn * 10**6, seconds=seconds
-        )
-        cpu = (time.process_time() - cpu) / seconds
-        one_by_one = await play(naive.ask, tables=NAIVE_CONNECTIONS, first_unit=turn * 10**6, seconds=seconds)
-        print(
-            f"round {turn + 1}: batched {batched:,.0f}/s (wallet used {cpu:.2f} of a core), naive {one_by_one:,.0f}/s"
-        )
-        batched_best, naive_best = max(batched_best, batched), max(naive_best, one_by_one)
-    await writer.drain()
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
-    audit = await Reader(pool, queries("darbar_wallet")).audit()
-    print(f"audit after it: {msgspec.json.encode(audit).decode()}")
-    assert audit.sum_coins == 0 and audit.balances_match and audit.pots_match and audit.stakes_match
-    ratio = batched_best / naive_best
-    reference = "one transaction a request, SELECT FOR UPDATE"
-    return Row(ROW, "transfers/s", batched_best, reference, naive_best, ratio, TARGET_RATIO, ratio >= TARGET_RATIO)
+    async with opened(urls.service_url) as pool, opened(urls.owner_url) as naive_pool:
+        writer = await open_writer(pool, metrics)
+        running = asyncio.create_task(writer.run())
+        await grant_all(writer, TABLES)
+        naive = Naive(naive_pool)
+        await naive.open(NAIVE_CONNECTIONS)
+        batched, one_by_one = [], []
+
+        async def ask(request: Transfer) -> bool:
+            return (await writer.ask(request)).done
+
+        for turn in range(turns):
+            measured = partial(play, turn=turn, seconds=seconds, postgres=postgres)
+            batched.append(await measured(ask, tables=TABLES))
+            _say("batched", batched[-1])
+            one_by_one.append(await measured(naive.ask, tables=NAIVE_CONNECTIONS))
+            _say("one by one", one_by_one[-1])
+        await writer.drain()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await refuse_coins_off(pool)
+    return row(batched, one_by_one, batch=_batch(metrics))
 
 
-async def _done(writer: Writer, request: Transfer) -> bool:
-    answer: WalletAnswer = await writer.ask(request)
-    return answer.done
-
-
-async def bench(*, seconds: float, rounds: int) -> Row:
-    """Brings a server up, and takes it down."""
-    folder = Path(tempfile.mkdtemp(prefix="darbar-bench-"))
-    folder.chmod(0o711)
-    server = PostgresServer(folder / "postgres")
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[asyncpg.Pool[asyncpg.Record]]:
+    pool = await open_pool(url, size_max=NAIVE_CONNECTIONS)
     try:
-        admin_url = await server.start()
-        urls = await provision(
-            admin_url, "wallet", owner_password="only-for-the-bench", service_password="only-for-the-bench"
-        )
-        await migrate(urls.owner_url, MIGRATIONS, service_role=urls.service_role)
-        pool = await open_pool(urls.service_url)
-        naive_pool = await open_pool(urls.owner_url, size_max=NAIVE_CONNECTIONS)
-        await naive_pool.execute(NAIVE_TABLES)
-        try:
-            return await compare(pool, naive_pool, seconds=seconds, rounds=rounds)
-        finally:
-            await pool.close()
-            await naive_pool.close()
+        yield pool
     finally:
-        await server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        await pool.close()
+
+
+async def refuse_coins_off(pool: asyncpg.Pool[asyncpg.Record]) -> None:
+    """A figure for a ledger that lost a coin would be worth nothing."""
+    audit = await Reader(pool, queries("darbar_wallet")).audit()
+    print(f"audit after it: {msgspec.json.encode(audit).decode()}", flush=True)
+    assert audit.sum_coins == 0
+    assert audit.balances_match
+    assert audit.pots_match
+    assert audit.stakes_match
+
+
+def _batch(metrics: Metrics) -> float:
+    sample = metrics.registry.get_sample_value
+    return (sample("wallet_batch_requests_sum") or 0) / (sample("wallet_batch_requests_count") or 1)
+
+
+def _say(name: str, figures: Figures) -> None:
+    print(
+        f"{name}: {figures.transfers_a_second:,.0f} transfers/s"
+        f" | cores: own {figures.own_core:.2f}, postgres {figures.postgres_core:.2f}",
+        flush=True,
+    )
+
+
+def row(batched: list[Figures], one_by_one: list[Figures], *, batch: float) -> Row:
+    """The means of all turns."""
+    value, reference = (fmean(each.transfers_a_second for each in windows) for windows in (batched, one_by_one))
+    return Row(
+        row=ROW,
+        unit="transfers/s: stake and settle of four seats",
+        value=value,
+        reference="one transaction a request, SELECT FOR UPDATE",
+        reference_value=reference,
+        ratio=value / reference,
+        target=TARGET_RATIO,
+        met=value / reference >= TARGET_RATIO,
+        beside={
+            "batch": batch,
+            "wallet_core": fmean(each.own_core for each in batched),
+            "postgres_core": fmean(each.postgres_core for each in batched),
+            "naive_core": fmean(each.own_core for each in one_by_one),
+            "naive_postgres_core": fmean(each.postgres_core for each in one_by_one),
+        },
+    )
+
+
+async def bench(*, seconds: float, turns: int) -> Row:
+    """With servers of its own."""
+    async with stack.servers() as servers:
+        urls = await servers.database("wallet", "wallet")
+        owner = await asyncpg.connect(urls.owner_url)
+        await owner.execute(NAIVE_TABLES)
+        await owner.close()
+        return await compare(urls, seconds=seconds, turns=turns, postgres=servers.pids["postgres"])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each form in each round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each window")
+    parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
-    row = uvloop.run(bench(seconds=options.seconds, rounds=options.rounds))
-    print(f"{row.ratio:.1f} times the naive form (target {row.target:.0f}): {'met' if row.met else 'NOT MET'}")
-    print(msgspec.json.encode(row).decode())
-    return 0 if row.met else 1
+    found = uvloop.run(bench(seconds=options.seconds, turns=options.turns))
+    print(msgspec.json.encode(found).decode())
+    return 0 if found.met else 1
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class WalletReason(StrEnum):
     BALANCE_TOO_HIGH = "balance_too_high"
 
 
-class StakeSeat(msgspec.Struct, frozen=True):
+class StakeSeat(msgspec.Struct, frozen=True, gc=False):
     """One seat of a stake; `account_id` None is a bot, whose coins come from the bots' house account."""
 
     seat: int
@@ -45,7 +45,8 @@ class StakeSeat(msgspec.Struct, frozen=True):
 
 
 # Requests leave defaults out when written, so that a field added later changes no hash of a request already answered.
-class StakeRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+# gc=False: they hold nothing that could lead back to them, and a batch of them would keep the collector busy.
+class StakeRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Take the bet of every seat into the pot and one more into the reserve: all seats or none.
 
     `key` is permanent. `unit` names the stake unit (`"g1.r3"`), `attempt` grows with every count-in of it.
@@ -59,7 +60,7 @@ class StakeRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     seats: tuple[StakeSeat, ...]
 
 
-class Share(msgspec.Struct, frozen=True):
+class Share(msgspec.Struct, frozen=True, gc=False):
     """Coins for one seat's holder; `account_id` None is the bots' house account."""
 
     seat: int
@@ -67,7 +68,7 @@ class Share(msgspec.Struct, frozen=True):
     coins: int
 
 
-class SettleRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+class SettleRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Share out the pot of a granted stake and release what is left of the reserves to those who paid them.
 
     `pays_again`: seats whose reserve goes into the pot first. The shares, `forfeit_coins` and `rounding_coins`
@@ -86,7 +87,7 @@ class SettleRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     present_holders: tuple[LedgerName, ...] = ()
 
 
-class RefundRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+class RefundRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Give everything of a stake back. Of a stake never made: a later stake with that key answers `cancelled`."""
 
     key: LedgerName
@@ -95,7 +96,7 @@ class RefundRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     unit: LedgerName
 
 
-class GrantRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+class GrantRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Coins from the house for a new account (once) or a daily top-up; a new account's grant opens its account.
 
     The wallet itself counts how often. Give every claim of a top-up a key of its own: a refusal is kept with its key,
@@ -107,7 +108,7 @@ class GrantRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Literal["new_account", "top_up"]
 
 
-class WalletAnswer(msgspec.Struct, frozen=True):
+class WalletAnswer(msgspec.Struct, frozen=True, gc=False):
     """The answer to stake, settle, refund or grant; the same one for ever for the same key and body.
 
     `short`: the accounts that lack coins, among them those that the wallet has never seen. `balances`: the available
@@ -168,8 +169,8 @@ class WalletAudit(msgspec.Struct, frozen=True):
     """Whether the coins add up, in totals only.
 
     Good is: `sum_coins` 0, `balances_match` (every balance is the sum of its entries), nobody below zero, no transfer
-    unbalanced or missing, `pots_match` (pots and reserves hold what the open stakes put there), `stakes_match` (what players are
-    told to have at tables is what they put there).
+    unbalanced or missing, `pots_match` (pots and reserves hold what the open stakes put there), `stakes_match` (what
+    players are told to have at tables is what they put there).
     """
 
     entries: int

@@ -60,7 +60,8 @@ def reserve(table_id: str) -> str:
     return f"reserve:{table_id}"
 
 
-class Asked(msgspec.Struct, frozen=True):
+# gc=False here and below: none of these can lead back to itself, and a batch makes thousands of them.
+class Asked(msgspec.Struct, frozen=True, gc=False):
     """A request, as it is stored, and the hash that tells a repeat from another request under the same key."""
 
     request: TransferRequest
@@ -77,7 +78,7 @@ def as_asked(request: TransferRequest) -> Asked:
     return Asked(request, body.decode(), hashlib.sha256(kind_of(request).encode() + b"\n" + body).digest())
 
 
-class Posting(msgspec.Struct, frozen=True):
+class Posting(msgspec.Struct, frozen=True, gc=False):
     """One line of a transfer: coins to an account, below zero from it."""
 
     account: str
@@ -85,7 +86,7 @@ class Posting(msgspec.Struct, frozen=True):
     reason: EntryReason
 
 
-class Known(msgspec.Struct, frozen=True):
+class Known(msgspec.Struct, frozen=True, gc=False):
     """A transfer that was answered: what was asked, and the answer that it keeps for ever."""
 
     request_hash: bytes
@@ -93,7 +94,7 @@ class Known(msgspec.Struct, frozen=True):
     stake: StakeRequest | None = None
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What a request does. `is_new` False: it was answered before (or its key was), and nothing is to be stored."""
 
     answer: WalletAnswer

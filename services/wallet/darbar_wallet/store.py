@@ -176,22 +176,30 @@ class LedgerBatch:
         opened = self._open_accounts(decided)
         first = self.numbers.transfer + 1
         transfers = [_transfer_row(number, *both) for number, both in enumerate(decided, first)]
-        entries = [
-            (number, line, self._account_numbers[posting.account], posting.coins, posting.reason)
-            for number, (_, decision) in enumerate(decided, first)
-            for line, posting in enumerate(decision.postings, 1)
-        ]
         alive = await self._connection.fetchval(
             self._queries["append"],
             self._writer_id,
             *_columns(opened, 2),
             *_columns(transfers, 13),
             self._generation,
-            *map(_array, _columns(entries, 5)),
+            *self._entry_columns(decided, first),
         )
         if not alive:
             raise Fenced
         self.numbers = Numbers(self.numbers.account + len(opened), self.numbers.transfer + len(transfers))
+
+    def _entry_columns(self, decided: Sequence[tuple[Asked, Decision]], first: int) -> list[str]:
+        """Transfer's number, line, account's number, coins, reason."""
+        columns: tuple[list[object], ...] = ([], [], [], [], [])
+        numbers, lines, accounts, coins, reasons = columns
+        for number, (_, decision) in enumerate(decided, first):
+            for line, posting in enumerate(decision.postings, 1):
+                numbers.append(number)
+                lines.append(line)
+                accounts.append(self._account_numbers[posting.account])
+                coins.append(posting.coins)
+                reasons.append(posting.reason)
+        return [_array(column) for column in columns]
 
     def _open_accounts(self, decided: Sequence[tuple[Asked, Decision]]) -> list[tuple[int, str]]:
         moved = {posting.account: None for _, decision in decided for posting in decision.postings}

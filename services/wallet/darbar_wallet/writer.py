@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -72,7 +72,6 @@ class Writer:
         transfer = None if isinstance(request, BalancesRequest) else as_asked(request)
         waiting = _Waiting(request, transfer, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
-        self._metrics.waiting.set(len(self._waiting))
         self._idle.clear()
         self._some_wait.set()
         return await waiting.answered
@@ -168,13 +167,15 @@ class Writer:
     def _count(self, decided: Sequence[tuple[Asked, Decision]], requests: int, seconds: float) -> None:
         self._metrics.batch_requests.observe(requests)
         self._metrics.batch_seconds.observe(seconds)
-        for asked, decision in decided:
-            if decision.answer.reason is not None:
-                self._metrics.refusals.labels(decision.answer.reason).inc()
-            if not decision.is_new:
-                self._metrics.repeats.inc()
-            elif decision.answer.done:
-                self._metrics.transfers.labels(kind_of(asked.request)).inc()
+        done = Counter(
+            kind_of(asked.request) for asked, decision in decided if decision.is_new and decision.answer.done
+        )
+        for kind, count in done.items():
+            self._metrics.transfers.labels(kind).inc(count)
+        reasons = (decision.answer.reason for _, decision in decided)
+        for reason, count in Counter(reason for reason in reasons if reason is not None).items():
+            self._metrics.refusals.labels(reason).inc(count)
+        self._metrics.repeats.inc(sum(not decision.is_new for _, decision in decided))
 
 
 def _balances(request: BalancesRequest, books: Books) -> BalancesAnswer:
