@@ -32,7 +32,8 @@ def main(mutmut: str) -> int:
     run(mutmut, sample)
     status = statuses(mutmut)
     missed = sorted(name for name in sample if status[name] not in CAUGHT)
-    for name in missed:
+    endless = sorted(name for name in sample if status[name] == "timeout")
+    for name in (*endless, *missed):
         shown = subprocess.run([mutmut, "show", name], check=True, capture_output=True, text=True).stdout
         changes = [line for line in shown.splitlines() if line[:1] in ("-", "+") and line[:3] not in ("---", "+++")]
         say(f"\n{status[name]}: {name}", *changes)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.cards import TEXTS
+from darbar_rules.cards import SUITS, TEXTS
 from darbar_rules.game import Legal, Refusal, RuleRefused, Turn
 from darbar_rules.games.court_piece.events import (
     AskTrump,
@@ -14,8 +14,11 @@ from darbar_rules.games.court_piece.events import (
     ChooseTrump,
     Decision,
     PlayCard,
+    RoundDealt,
     ShowTrump,
+    TrickTaken,
     TrumpChosen,
+    TrumpShown,
 )
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions, TrumpMode
@@ -154,6 +157,22 @@ def test_gen_1_a_refused_card_comes_with_the_cards_that_may_be_played() -> None:
     with pytest.raises(RuleRefused) as refused:
         COURT_PIECE.decide(table.state, E, PlayCard("AH"), NO_CHANCE)
     assert refused.value.details == {"legal": ("5D", "7D")}
+
+
+@pytest.mark.ruling("GEN-1")
+def test_gen_1_a_refusal_says_what_was_wrong() -> None:
+    table = start(OPEN, "0: KD", caller=N, trump="S", holding={E: "5D"}).then("0: KD")
+    choosing = dealt(OPEN)
+    wrongs: tuple[tuple[State, Decision, dict[str, object]], ...] = (
+        (table.state, PlayCard("1X"), {"card": "1X"}),
+        (table.state, PlayCard("AS"), {"card": "AS"}),
+        (choosing, ChooseTrump(suit="X"), {"suit": "X"}),
+    )
+    for state, decision, details in wrongs:
+        with pytest.raises(RuleRefused) as refused:
+            COURT_PIECE.decide(state, COURT_PIECE.turn(state).seats[0], decision, NO_CHANCE)
+        assert refused.value.details == details
+        assert str(refused.value) == refused.value.code.value
 
 
 @pytest.mark.ruling("GEN-2")
@@ -312,3 +331,29 @@ def test_a_seat_sees_what_the_table_shows() -> None:
     spectator = COURT_PIECE.view(table.state, None)
     assert (spectator.hand, spectator.legal, spectator.seat) == ((), Legal(), None)
     assert COURT_PIECE.view(play(OPEN, caller=N, trump="S").state, N).winning is None
+    assert (view.ended, spectator.ended) == (None, None)
+
+
+def test_everybody_sees_all_of_a_round_that_is_over() -> None:
+    over = last_trick(OPEN, "0: 3S 2C 2D 2H", caller=N, trump="S")
+    for seat in (N, E, S, W, None):
+        assert COURT_PIECE.view(over.state, seat).ended == over.events[-1]
+
+
+def test_what_an_event_says_is_copied_whether_the_rules_would_say_so_or_not() -> None:
+    hands = (("2C", "2D"), ("3C",), ("4C",), ("5C",))
+    state = COURT_PIECE.new(HIDDEN, 4)
+    state = COURT_PIECE.evolve(state, RoundDealt(9, 2, hands, hands, True, (), to_act=1, turn=7))
+    assert COURT_PIECE.turn(state) == Turn(9, 7, (1,))
+    state = COURT_PIECE.evolve(state, TrumpChosen(3, "D", hands, (), to_act=0, turn=3, card="2D"))
+    assert COURT_PIECE.turn(state) == Turn(9, 3, (0,))
+    assert (state.deal.trump_seat, state.deal.trump, state.play.leader) == (3, SUITS.index("D"), 0)
+    state = COURT_PIECE.evolve(state, TrumpShown(1, "asked", "2D", "H", must_play_trump=False, to_act=2, turn=11))
+    assert COURT_PIECE.turn(state) == Turn(9, 11, (2,))
+    assert COURT_PIECE.view(state, None).trump_shown
+    taken = TrickTaken(winner=3, picked_up=4, pile=8, collected=(2, 5), streak=1)
+    state = COURT_PIECE.evolve(state, CardPlayed(0, "2C", winning=1, turn=20, to_act=1, trick=taken))
+    assert COURT_PIECE.turn(state) == Turn(9, 20, (1,))
+    view = COURT_PIECE.view(state, None)
+    assert (view.leader, view.pile, view.collected, view.streak) == (3, 8, (2, 5), 1)
+    assert [(trick.winner, trick.picked_up) for trick in view.tricks] == [(3, 4)]

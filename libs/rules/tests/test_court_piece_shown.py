@@ -136,24 +136,25 @@ def test_card_played_shows_what_came_of_it() -> None:
     }
 
 
+ENDED = RoundEnded(
+    round=3,
+    outcome="court",
+    winners=(0, 2),
+    points=(2, 0),
+    totals=(11, 4),
+    collected=(13, 0),
+    next_caller=2,
+    game_over=True,
+    deal=DealRecord(0, (("2C",), ("4D",), ("6C",), ("8C", "9C")), True, TRIES, "D", "4D"),
+    trump="D",
+    trump_seat=0,
+    face_down=("9C",),
+    places=(1, 2, 1, 2),
+)
+
+
 def test_round_ended_shows_all_that_was_hidden() -> None:
-    hands = (("2C",), ("4D",), ("6C",), ("8C", "9C"))
-    event = RoundEnded(
-        round=3,
-        outcome="court",
-        winners=(0, 2),
-        points=(2, 0),
-        totals=(11, 4),
-        collected=(13, 0),
-        next_caller=2,
-        game_over=True,
-        deal=DealRecord(0, hands, True, TRIES, "D", "4D"),
-        trump="D",
-        trump_seat=0,
-        face_down=("9C",),
-        places=(1, 2, 1, 2),
-    )
-    assert COURT_PIECE.show(before("hidden"), event) == Shown(
+    assert COURT_PIECE.show(before("hidden"), ENDED) == Shown(
         {
             "round": 3,
             "outcome": "court",

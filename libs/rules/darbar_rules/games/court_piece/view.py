@@ -22,7 +22,7 @@ from darbar_rules.games.court_piece.events import (
 from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
 from darbar_rules.games.court_piece.piles import pile_needed
 from darbar_rules.games.court_piece.play import NOTHING, legal
-from darbar_rules.games.court_piece.state import Phase, State, trump_is_hidden
+from darbar_rules.games.court_piece.state import Phase, State, Trick, trump_is_hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,13 @@ class SeenCard:
     face_down: bool = False
 
 
+Seen = tuple[SeenCard, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SeenTrick:
     leader: int
-    cards: tuple[SeenCard, ...]
+    cards: Seen
     winner: int
     picked_up: int
 
@@ -64,7 +67,7 @@ class CourtPieceView:
     must_play_trump: bool
     leader: int
     winning: int | None
-    trick: tuple[SeenCard, ...]
+    trick: Seen
     trump_from: int  # from this card of the trick on, trumps have power; 4: none has
     pile: int
     pile_needed: int
@@ -97,20 +100,12 @@ def view(state: State, seat: int | None) -> CourtPieceView:
         must_play_trump=play.must_trump,
         leader=play.leader,
         winning=play.winning if play.trick else None,
-        trick=_seen(state, play.leader, play.trick, trump_from, seat),
+        trick=_seen(state, play.trick, seat, leader=play.leader, trump_from=trump_from),
         trump_from=trump_from,
         pile=middle.pile,
         pile_needed=pile_needed(state.options, middle.collected),
         streak=middle.streak,
-        tricks=tuple(
-            SeenTrick(
-                trick.leader,
-                _seen(state, trick.leader, trick.cards, trick.trump_from, seat),
-                trick.winner,
-                trick.picked_up,
-            )
-            for trick in middle.tricks
-        ),
+        tricks=tuple(_seen_trick(state, trick, seat) for trick in middle.tricks),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
@@ -243,14 +238,19 @@ def _trump(state: State) -> str | None:
     return None if state.deal.trump is None else SUITS[state.deal.trump]
 
 
-def _seen(state: State, leader: int, cards: tuple[int, ...], trump_from: int, seat: int | None) -> tuple[SeenCard, ...]:
+def _seen(state: State, trick: tuple[int, ...], seat: int | None, *, leader: int, trump_from: int) -> Seen:
     seen: list[SeenCard] = []
-    for place, card in enumerate(cards):
+    for place, card in enumerate(trick):
         player = (leader + place) % SEATS
         face_down = bool(state.play.face_down & BITS[card])
         power = place >= trump_from and SUIT_OF[card] == state.deal.trump and not face_down
         seen.append(_seen_card(player, None if face_down and player != seat else TEXTS[card], power, face_down))
     return tuple(seen)
+
+
+def _seen_trick(state: State, trick: Trick, seat: int | None) -> SeenTrick:
+    cards = _seen(state, trick.cards, seat, leader=trick.leader, trump_from=trick.trump_from)
+    return SeenTrick(trick.leader, cards, trick.winner, trick.picked_up)
 
 
 # Views of long rounds are mostly such cards, and there are few different ones.
