@@ -314,6 +314,7 @@ def test_what_a_decision_is_called_on_the_wire() -> None:
         "show_trump": ShowTrump,
     }
     assert COURT_PIECE.stake_unit == "round"
+    assert COURT_PIECE.same_clock_after == {"trump_shown"}
 
 
 def test_a_seat_sees_what_the_table_shows() -> None:
