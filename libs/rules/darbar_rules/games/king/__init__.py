@@ -1,0 +1,1 @@
+"""King, three games. Reading order: options, contracts, forms, events, state, deals, declaring, play, scoring, view."""

@@ -1,0 +1,175 @@
+"""What is remembered between two decisions, and how each event changes it. Open this about replay.
+
+The state is split by how often its parts change, because every card played makes a new one: the match once a round, the
+deal once or twice, the middle once a trick, only `play` with each card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, assert_never
+
+from darbar_rules.cards import BITS, IDS, SUITS, mask_of_texts
+from darbar_rules.games.king.contracts import Contract
+from darbar_rules.games.king.events import CardPlayed, Declared, Event, Hands, RoundDealt, RoundEnded
+from darbar_rules.games.king.forms import Declaration, Terms
+
+Phase = Literal["waiting", "declaring", "playing", "over"]
+
+NOTHING_YET = (0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLine:
+    """A finished round on the score sheet: who declared what, and what each seat took and scored in it."""
+
+    round: int
+    declarer: int | None
+    contract: str
+    suit: str | None
+    counts: tuple[int, ...]
+    points: tuple[int, ...]
+
+
+class Match(NamedTuple):
+    """Changes once a round."""
+
+    phase: Phase = "waiting"
+    round: int = 0
+    first: int | None = None  # who declared this round, or led it where nobody declares; none before the first
+    totals: tuple[int, ...] = NOTHING_YET
+    declared: tuple[Declaration, ...] = ()
+    sheet: tuple[SheetLine, ...] = ()
+    ended: RoundEnded | None = None  # the last round, until the next one is dealt
+
+
+class Deal(NamedTuple):
+    """Changes when cards are dealt and when the contract is declared."""
+
+    hands: Hands = ()  # as dealt
+    leader: int = 0  # of the first trick
+    declarer: int | None = None
+    contract: str | None = None
+    suit: str | None = None
+    blind: bool = False
+
+
+class Trick(NamedTuple):
+    """A finished trick."""
+
+    leader: int
+    cards: tuple[int, ...]
+    winner: int
+
+
+class Middle(NamedTuple):
+    """Changes once a trick."""
+
+    tricks: tuple[Trick, ...] = ()
+    counts: tuple[int, ...] = NOTHING_YET
+    points: tuple[int, ...] = NOTHING_YET
+    hearts_broken: bool = False
+
+
+class Play(NamedTuple):
+    """Changes with each card."""
+
+    hands: tuple[int, ...] = (0, 0, 0, 0)
+    leader: int = 0
+    trick: tuple[int, ...] = ()
+    winning: int = 0  # whose card is the best one lying, once one lies
+    to_act: int | None = None
+    turn: int = 0
+    trump: int | None = None
+
+
+class State(NamedTuple):
+    terms: Terms
+    match: Match = Match()
+    deal: Deal = Deal()
+    middle: Middle = Middle()
+    play: Play = Play()
+
+
+def contract_of(state: State) -> Contract:
+    """What is being played, once that is declared."""
+    contract = state.deal.contract
+    assert contract is not None
+    return state.terms.contracts[contract]
+
+
+def evolve(state: State, event: Event) -> State:
+    """The state after an event. It copies outcomes: nothing here knows a rule, so old logs replay for ever."""
+    match event:
+        case CardPlayed():
+            return _card_played(state, event)
+        case RoundDealt():
+            return _round_dealt(state, event)
+        case Declared():
+            return _declared(state, event)
+        case RoundEnded():
+            return _round_ended(state, event)
+        case _:
+            assert_never(event)
+
+
+def _round_dealt(state: State, event: RoundDealt) -> State:
+    match = state.match
+    return State(
+        state.terms,
+        Match(
+            "playing" if event.declarer is None else "declaring",
+            event.round,
+            event.leader if event.declarer is None else event.declarer,
+            match.totals,
+            match.declared,
+            match.sheet,
+        ),
+        Deal(event.hands, event.leader, event.declarer, event.contract, None, event.blind),
+        Middle(),
+        Play(
+            tuple(mask_of_texts(hand) for hand in event.hands),
+            leader=event.leader,
+            to_act=event.to_act,
+            turn=event.turn,
+        ),
+    )
+
+
+def _declared(state: State, event: Declared) -> State:
+    match, play = state.match, state.play
+    declaration = Declaration(event.seat, event.contract, event.suit)
+    return state._replace(
+        match=match._replace(phase="playing", declared=(*match.declared, declaration)),
+        deal=state.deal._replace(contract=event.contract, suit=event.suit),
+        play=play._replace(
+            to_act=event.to_act,
+            turn=event.turn,
+            trump=None if event.suit is None else SUITS.index(event.suit),
+        ),
+    )
+
+
+def _card_played(state: State, event: CardPlayed) -> State:
+    terms, match, deal, middle, play = state
+    hands, leader, trick, _, _, _, trump = play
+    card = IDS[event.card]
+    seat = event.seat
+    hands = (*hands[:seat], hands[seat] ^ BITS[card], *hands[seat + 1 :])
+    trick = (*trick, card)
+    taken = event.trick
+    if taken is not None:
+        finished = Trick(leader, trick, taken.winner)
+        middle = Middle((*middle.tricks, finished), taken.counts, taken.points, taken.hearts_broken)
+        leader, trick = taken.winner, ()
+    play = Play(hands, leader, trick, event.winning, event.to_act, event.turn, trump)  # by position: the hot path
+    return State(terms, match, deal, middle, play)
+
+
+def _round_ended(state: State, event: RoundEnded) -> State:
+    match = state.match
+    line = SheetLine(event.round, event.deal.declarer, event.contract, event.suit, event.counts, event.points)
+    phase: Phase = "over" if event.game_over else "waiting"
+    return state._replace(
+        match=match._replace(phase=phase, totals=event.totals, sheet=(*match.sheet, line), ended=event)
+    )

@@ -1,0 +1,234 @@
+"""What one seat may know of a position, and of each event. Open this when something leaks (GEN-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, assert_never
+
+from darbar_rules.cards import CARDS_IN_DECK, TEXTS, texts_of
+from darbar_rules.game import Legal, Shown
+from darbar_rules.games.king.declaring import remaining
+from darbar_rules.games.king.events import CardPlayed, DealRecord, Declared, Event, RoundDealt, RoundEnded, TrickTaken
+from darbar_rules.games.king.forms import negatives_declared, trumps_declared
+from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
+from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
+from darbar_rules.games.king.state import Phase, SheetLine, State, contract_of
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCard:
+    seat: int
+    card: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTrick:
+    leader: int
+    cards: tuple[SeenCard, ...]
+    winner: int
+
+
+@dataclass(frozen=True, slots=True)
+class KingView:
+    """All that a seat (None: a spectator) may know; each game's own view adds its options."""
+
+    seat: int | None
+    phase: Phase
+    round: int
+    rounds: int  # deals of a whole game
+    turn: int
+    to_act: int | None
+    declarer: int | None
+    contract: str | None  # none before it is declared
+    trump: str | None
+    totals: tuple[int, ...]
+    counts: tuple[int, ...]  # tricks or cards that each seat took in this deal, whatever the contract counts
+    points: tuple[int, ...]  # of each seat in this deal
+    hand: tuple[str, ...]
+    hand_counts: tuple[int, ...]
+    hearts_banned: bool  # only a hand of hearts alone may lead one now
+    leader: int
+    winning: int | None
+    trick: tuple[SeenCard, ...]
+    tricks: tuple[SeenTrick, ...]
+    sheet: tuple[SheetLine, ...]  # the rounds that are finished
+    last_finished: int | None  # the round on the sheet to be marked
+    remaining: tuple[tuple[str, ...], ...]  # by seat: what it could still declare as the game stands
+    legal: Legal
+    ended: RoundEnded | None  # the round that has just ended, all of it
+
+
+@dataclass(frozen=True, slots=True)
+class King20View(KingView):
+    options: King20Options
+    trumps_declared: tuple[int, ...]  # by seat, at most two
+    negatives_declared: tuple[int, ...]  # by seat, at most three
+
+
+@dataclass(frozen=True, slots=True)
+class KingShortView(KingView):
+    options: KingShortOptions
+
+
+@dataclass(frozen=True, slots=True)
+class KingLongView(KingView):
+    options: KingLongOptions
+
+
+def view_20(state: State, seat: int | None) -> King20View:
+    declared = state.match.declared
+    return King20View(
+        **_seen_by(state, seat),
+        options=state.terms.options,  # type: ignore[arg-type]
+        trumps_declared=trumps_declared(declared),
+        negatives_declared=negatives_declared(declared),
+    )
+
+
+def view_short(state: State, seat: int | None) -> KingShortView:
+    return KingShortView(**_seen_by(state, seat), options=state.terms.options)  # type: ignore[arg-type]
+
+
+def view_long(state: State, seat: int | None) -> KingLongView:
+    return KingLongView(**_seen_by(state, seat), options=state.terms.options)  # type: ignore[arg-type]
+
+
+def show(before: State, event: Event) -> Shown:
+    """What an event lets be seen. Each field is named here or seen by nobody; an unknown event is a bug."""
+    match event:
+        case CardPlayed():
+            return Shown(_card(event))
+        case RoundDealt():
+            return _show_deal(event)
+        case Declared():
+            return _show_declaration(before, event)
+        case RoundEnded():
+            return Shown(_result(event))
+        case _:
+            assert_never(event)
+
+
+def _seen_by(state: State, seat: int | None) -> dict[str, Any]:
+    match, deal, middle, play = state.match, state.deal, state.middle, state.play
+    return {
+        "seat": seat,
+        "phase": match.phase,
+        "round": match.round,
+        "rounds": state.terms.form.deals,
+        "turn": play.turn,
+        "to_act": play.to_act,
+        "declarer": deal.declarer,
+        "contract": deal.contract,
+        "trump": deal.suit,
+        "totals": match.totals,
+        "counts": middle.counts,
+        "points": middle.points,
+        "hand": _hand(state, seat),
+        "hand_counts": tuple(hand.bit_count() for hand in play.hands),
+        "hearts_banned": deal.contract is not None and hearts_are_banned(state, contract_of(state)),
+        "leader": play.leader,
+        "winning": play.winning if play.trick else None,
+        "trick": _seen(play.leader, play.trick),
+        "tricks": tuple(SeenTrick(leader, _seen(leader, cards), winner) for leader, cards, winner in middle.tricks),
+        "sheet": match.sheet,
+        "last_finished": match.sheet[-1].round if match.sheet else None,
+        "remaining": remaining(state),
+        "legal": NOTHING if seat is None else legal(state, seat),
+        "ended": match.ended,
+    }
+
+
+def _hand(state: State, seat: int | None) -> tuple[str, ...]:
+    if seat is None or (state.deal.blind and state.match.phase == "declaring"):
+        return ()
+    return texts_of(state.play.hands[seat])
+
+
+def _show_deal(event: RoundDealt) -> Shown:
+    sees = () if event.blind else range(SEATS)  # Blind: nobody looks before the contract is declared (K32-15).
+    return Shown(
+        {
+            "round": event.round,
+            "leader": event.leader,
+            "declarer": event.declarer,
+            "contract": event.contract,
+            "blind": event.blind,
+            "hand_counts": [len(hand) for hand in event.hands],
+            "to_act": event.to_act,
+            "turn": event.turn,
+        },
+        {seat: {"hand": list(event.hands[seat])} for seat in sees},
+    )
+
+
+def _show_declaration(before: State, event: Declared) -> Shown:
+    sees = enumerate(before.deal.hands) if before.deal.blind else ()
+    return Shown(
+        {
+            "seat": event.seat,
+            "contract": event.contract,
+            "suit": event.suit,
+            "forced": event.forced,
+            "to_act": event.to_act,
+            "turn": event.turn,
+        },
+        {seat: {"hand": list(hand)} for seat, hand in sees},
+    )
+
+
+def _card(event: CardPlayed) -> Mapping[str, Any]:
+    public: dict[str, Any] = {
+        "seat": event.seat,
+        "card": event.card,
+        "winning": event.winning,
+        "to_act": event.to_act,
+        "turn": event.turn,
+    }
+    if event.trick is not None:
+        public["trick"] = _trick(event.trick)
+    return public
+
+
+def _trick(taken: TrickTaken) -> Mapping[str, Any]:
+    return {
+        "winner": taken.winner,
+        "counts": list(taken.counts),
+        "points": list(taken.points),
+        "hearts_broken": taken.hearts_broken,
+    }
+
+
+def _result(event: RoundEnded) -> Mapping[str, Any]:
+    return {
+        "round": event.round,
+        "contract": event.contract,
+        "suit": event.suit,
+        "counts": list(event.counts),
+        "points": list(event.points),
+        "totals": list(event.totals),
+        "stopped_early": event.stopped_early,
+        "game_over": event.game_over,
+        "places": list(event.places),
+        "positive": list(event.positive),
+        "deal": _record(event.deal),
+    }
+
+
+def _record(record: DealRecord) -> Mapping[str, Any]:
+    return {
+        "declarer": record.declarer,
+        "leader": record.leader,
+        "hands": [list(hand) for hand in record.hands],
+    }
+
+
+def _seen(leader: int, cards: tuple[int, ...]) -> tuple[SeenCard, ...]:
+    return tuple(_seen_card((leader + place) % SEATS, card) for place, card in enumerate(cards))
+
+
+# Views of long deals are mostly such cards, and there are few different ones.
+@lru_cache(maxsize=SEATS * CARDS_IN_DECK)
+def _seen_card(seat: int, card: int) -> SeenCard:
+    return SeenCard(seat, TEXTS[card])
