@@ -12,7 +12,7 @@ import pytest
 from tracked import Source, expect_none, sources
 
 NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|TL)-(\d+)(?:(?:\.\.| to \1-)(\d+))?(b?)(?![0-9A-Za-z])")
-RULE = re.compile(r"^- \*\*(TL-\d+)\*\* (.*)$", re.MULTILINE)
+RULE = re.compile(r"^- \*\*((?:GEN|TL)-\d+)\*\* (.*)$", re.MULTILINE)
 NOT_BUILT = "not built yet"
 
 
