@@ -50,6 +50,11 @@ def player(account_id: str | None) -> str:
     return BOTS if account_id is None else f"player:{account_id}"
 
 
+def is_player(account: str) -> bool:
+    """Whether it is a person's account."""
+    return account.startswith("player:")
+
+
 def pot(table_id: str) -> str:
     """Where the bets of a table lie."""
     return f"pot:{table_id}"

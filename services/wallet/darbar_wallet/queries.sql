@@ -63,7 +63,9 @@ SELECT count(*) FROM alive;
 
 -- last_numbers --
 -- What the writer counts on from.
-SELECT (SELECT coalesce(max(number), 0) FROM account) AS account, (SELECT coalesce(max(number), 0) FROM transfer) AS transfer;
+SELECT (SELECT greatest(max(number), 0) FROM account) AS player,
+       (SELECT least(min(number), 0) FROM account) AS other,
+       (SELECT coalesce(max(number), 0) FROM transfer) AS transfer;
 
 -- expire_writer --
 -- Waits for the append that is under way; after it the dead process stores nothing.
@@ -99,7 +101,8 @@ SELECT entry.transfer_number * 1000 + entry.line AS number,
   FROM account
   JOIN entry ON entry.account_number = account.number
   JOIN transfer ON transfer.number = entry.transfer_number
- WHERE account.account = $1 AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
+ WHERE account.account = $1 AND entry.account_number > 0
+   AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
  ORDER BY entry.transfer_number DESC, entry.line DESC
  LIMIT $3;
 

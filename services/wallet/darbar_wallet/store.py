@@ -28,6 +28,7 @@ from darbar_wallet.books import (
     Known,
     TransferKind,
     TransferRequest,
+    is_player,
     kind_of,
     player,
     pot,
@@ -59,10 +60,11 @@ class OutcomeUnknown(Exception):
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """The last account's and the last transfer's. The writer counts on from them, so that no number is left out."""
+    """The last ones given. The writer counts on from them: players up, other accounts down, transfers without gaps."""
 
-    account: int
-    transfer: int
+    player: int = 0
+    other: int = 0
+    transfer: int = 0
 
 
 class LedgerStore:
@@ -81,7 +83,7 @@ class LedgerStore:
         self._writer_id = writer_id
         self._generation = generation
         self._connection: Connection | None = None
-        self._numbers = Numbers(0, 0)
+        self._numbers = Numbers()
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[LedgerBatch]:
@@ -132,7 +134,7 @@ class LedgerStore:
             # looking its keys up says what became of it.
             if await self._connection.fetchval(self._queries["await_own_append"], self._writer_id) is None:
                 raise Fenced
-            self._numbers = Numbers(*await self._connection.fetchrow(self._queries["last_numbers"]) or (0, 0))
+            self._numbers = Numbers(*await self._connection.fetchrow(self._queries["last_numbers"]) or ())
         return self._connection
 
 
@@ -173,8 +175,8 @@ class LedgerBatch:
 
     async def append(self, decided: Sequence[tuple[Asked, Decision]]) -> None:
         """Stores what is new, and opens the accounts that have no row yet. Raises Fenced."""
-        opened = self._open_accounts(decided)
         first = self.numbers.transfer + 1
+        opened = self._open_accounts(decided)
         transfers = [_transfer_row(number, *both) for number, both in enumerate(decided, first)]
         alive = await self._connection.fetchval(
             self._queries["append"],
@@ -186,7 +188,6 @@ class LedgerBatch:
         )
         if not alive:
             raise Fenced
-        self.numbers = Numbers(self.numbers.account + len(opened), self.numbers.transfer + len(transfers))
 
     def _entry_columns(self, decided: Sequence[tuple[Asked, Decision]], first: int) -> list[str]:
         """Transfer's number, line, account's number, coins, reason."""
@@ -204,8 +205,14 @@ class LedgerBatch:
     def _open_accounts(self, decided: Sequence[tuple[Asked, Decision]]) -> list[tuple[int, str]]:
         moved = {posting.account: None for _, decision in decided for posting in decision.postings}
         missing = [account for account in moved if account not in self._account_numbers]
-        opened = list(enumerate(missing, self.numbers.account + 1))
+        players = [account for account in missing if is_player(account)]
+        others = [account for account in missing if not is_player(account)]
+        opened = [*enumerate(players, self.numbers.player + 1)]
+        opened += [(self.numbers.other - place, account) for place, account in enumerate(others, 1)]
         self._account_numbers |= {account: number for number, account in opened}
+        self.numbers = Numbers(
+            self.numbers.player + len(players), self.numbers.other - len(others), self.numbers.transfer + len(decided)
+        )
         return opened
 
     async def _known(self, requests: Sequence[Request]) -> tuple[dict[str, Known], dict[str, TransferKind]]:

@@ -19,7 +19,7 @@ from darbar_wallet.metrics import Metrics
 from darbar_wallet.refusals import OutageReason
 from darbar_wallet.store import BatchRefused, Fenced, LedgerStore, OutcomeUnknown, Request
 
-BATCH_REQUESTS_MAX = 256
+BATCH_REQUESTS_MAX = 500
 # Beyond this a request is told to come back: its sender asks again with the same key.
 REQUESTS_WAITING_MAX = 5_000
 # A batch whose outcome is unknown is looked up and tried again for so long; the senders have given up by then.

@@ -26,7 +26,7 @@ SELECT $1, line, account_number, coins, reason::entry_reason, NULL
   FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[]) AS posting (line, account_number, coins, reason)
 """
 
-BANK, BOTS, FORFEIT, ANN, POT = 1, 2, 3, 5, 6
+BANK, BOTS, FORFEIT, ANN, POT = -1, -2, -3, 1, -5
 Line: TypeAlias = tuple[int, int, str]
 
 
@@ -173,6 +173,12 @@ async def test_lines_without_a_transfer_are_refused(accounts: Connection) -> Non
 
     with pytest.raises(asyncpg.IntegrityConstraintViolationError):
         await accounts.execute(INSERT_ENTRIES, 77, *lines)
+
+
+@pytest.mark.parametrize(("number", "name"), [(-9, "player:eve"), (9, "pot:t2"), (0, "player:eve"), (0, "pot:t2")])
+async def test_only_players_have_numbers_above_zero(ledger: Connection, number: int, name: str) -> None:
+    with pytest.raises(asyncpg.CheckViolationError):
+        await ledger.execute("INSERT INTO account (number, account) VALUES ($1, $2)", number, name)
 
 
 @pytest.mark.parametrize("name", ["player:", "player:a b", "player:ann\n", "house:mine", "cellar:x", "ann"])

@@ -15,15 +15,17 @@ CREATE TYPE entry_reason AS ENUM (
 );
 
 CREATE TABLE account (
-    -- Given by the one writer. Entries name accounts by it: they are for ever, and half as large so.
-    number bigint PRIMARY KEY CHECK (number > 0),
+    -- Given by the one writer: above zero for players, below it for pots, reserves and the house. Entries name accounts
+    -- by it: they are for ever, and half as large so.
+    number bigint PRIMARY KEY,
     account account_name NOT NULL UNIQUE,
     balance_coins bigint NOT NULL DEFAULT 0,
     -- The account's bets in pots that are not shared out yet. As much again is reserved for it.
     staked_coins bigint NOT NULL DEFAULT 0,
     opened_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT balance_not_below_zero CHECK (balance_coins >= 0 OR account IN ('house:bank', 'house:bots')),
-    CONSTRAINT staked_not_below_zero CHECK (staked_coins >= 0)
+    CONSTRAINT balance_not_below_zero CHECK (balance_coins >= 0 OR number IN (-1, -2)),
+    CONSTRAINT staked_not_below_zero CHECK (staked_coins >= 0),
+    CONSTRAINT players_are_above_zero CHECK (number <> 0 AND (number > 0) = (account LIKE 'player:%'))
 ) WITH (fillfactor = 70);
 
 -- One row for every request that was ever answered, refusals too. `key` is permanent.
@@ -69,7 +71,8 @@ CREATE TABLE entry (
     unit text,
     PRIMARY KEY (transfer_number, line)
 );
-CREATE INDEX entry_of_account ON entry (account_number, transfer_number, line);
+-- What players look up. The lines of pots and of the house are found by their transfers.
+CREATE INDEX entry_of_player ON entry (account_number, transfer_number, line) WHERE account_number > 0;
 
 -- Once a statement, over all its rows. Foreign keys would be two look-ups a row; these checks say the same and more:
 -- an entry belongs to a transfer, a transfer's lines are all there, are those it speaks of, and sum to zero.
@@ -177,7 +180,7 @@ CREATE TABLE wallet_writer (
 );
 
 INSERT INTO account (number, account)
-VALUES (1, 'house:bank'), (2, 'house:bots'), (3, 'house:forfeit'), (4, 'house:rounding');
+VALUES (-1, 'house:bank'), (-2, 'house:bots'), (-3, 'house:forfeit'), (-4, 'house:rounding');
 
 -- For people who look at the ledger.
 CREATE VIEW ledger AS
