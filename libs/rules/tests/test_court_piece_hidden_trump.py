@@ -295,6 +295,14 @@ def test_cp_22_any_of_the_twelve_cards_may_be_thrown_and_is_disclosed_to_nobody(
 
 
 @pytest.mark.ruling("CP-22")
+def test_cp_22_the_caller_alone_still_knows_it_when_the_trick_is_taken() -> None:
+    table = play(HIDDEN, "0: 2H 3H 4H 5H", "3: KD 9C 2D 3D", caller=N, trump="5S")
+    for seat in (N, E, S, W, None):
+        thrown = COURT_PIECE.view(table.state, seat).tricks[1].cards[1]
+        assert (thrown.card, thrown.face_down) == ("9C" if seat == N else None, True)
+
+
+@pytest.mark.ruling("CP-22")
 def test_cp_22_other_seats_discards_lie_open() -> None:
     table = play(HIDDEN, "0: KH 9S 3H 4H", caller=N, trump="5S")
     assert [card.card for card in COURT_PIECE.view(table.state, W).tricks[0].cards] == ["KH", "9S", "3H", "4H"]
