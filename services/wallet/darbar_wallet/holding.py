@@ -57,8 +57,8 @@ class Holding:
         while not self._stopping.is_set():
             try:
                 await self._hold_once()
-            except* Fenced:
-                _log.warning("writing_lost")
+            except* Fenced as lost:
+                _log.warning("writing_lost", why=str(lost.exceptions[0]) or "declared dead")
             except* Exception:  # noqa: BLE001  # The outermost loop of this task: the wallet must come back.
                 _log.exception("writing_failed")
                 await self._pause()
@@ -75,7 +75,7 @@ class Holding:
     async def _hold_once(self) -> None:
         self._writer_id = writer_id = uuid4()
         lease = self._lease(writer_id)
-        if not await lease.claim(stopping=self._stopping):
+        if not await lease.claim(stopping=self._stopping, able=lambda: self._bus.connected):
             return
         try:
             await self._write(lease, self._writer(writer_id))
@@ -85,7 +85,7 @@ class Holding:
 
     async def _write(self, lease: Lease, writer: Writer) -> None:
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(lease.keep()), tasks.create_task(writer.run())]
+            running = [tasks.create_task(each) for each in (lease.keep(), writer.run(), self._watch_bus())]
             async with serving(self._bus, BusHandlers(writer, self._reader)):
                 self._set_listens(True)
                 await self._stopping.wait()
@@ -93,6 +93,15 @@ class Holding:
                 await asyncio.wait_for(writer.drain(), DRAIN_SECONDS_MAX)
             for task in running:
                 task.cancel()
+
+    async def _watch_bus(self) -> None:
+        """A writer that nobody can reach leaves the row to one that can be. Raises Fenced."""
+        while True:
+            await asyncio.sleep(self._settings.lease_seconds)
+            if not self._bus.connected:
+                await asyncio.sleep(self._settings.lease_seconds)
+                if not self._bus.connected:
+                    raise Fenced("no connection to NATS")
 
     def _set_listens(self, listens: bool) -> None:
         self._listens = listens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
@@ -37,10 +37,10 @@ class Lease:
         self._lease = timedelta(seconds=lease_seconds)
         self._renew_seconds = renew_seconds
 
-    async def claim(self, *, stopping: asyncio.Event) -> bool:
-        """Waits as a standby until the row is ours; False when `stopping` came first."""
+    async def claim(self, *, stopping: asyncio.Event, able: Callable[[], bool]) -> bool:
+        """Waits as a standby until the row is ours; False when `stopping` came first. Tries only while it is `able`."""
         while not stopping.is_set():
-            if await self._claimed():
+            if able() and await self._claimed():
                 _log.info("writing_began", writer_id=str(self._writer_id))
                 return True
             with suppress(TimeoutError):

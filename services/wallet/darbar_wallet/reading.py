@@ -18,8 +18,10 @@ from darbar_wallet.store import UNREACHABLE, Connection
 
 # The audit reads the whole ledger.
 AUDIT_SECONDS_MAX = 60
-# Anybody may ask for the audit: it runs once at a time, and an answer so young is given again.
-AUDIT_FRESH_SECONDS = 0.5
+# Anybody may ask for the audit: it runs once at a time, and a young answer is given again. The larger the ledger, the
+# longer: whoever asks without a pause makes the server audit for a tenth of the time at most.
+AUDIT_FRESH_SECONDS_MIN = 0.2
+AUDIT_FRESH_FACTOR = 10.0
 _NUMBER_MAX = 2**63 - 1
 
 
@@ -30,7 +32,8 @@ class Reader:
         self._pool = pool
         self._queries = queries
         self._auditing = asyncio.Lock()
-        self._audit: tuple[float, WalletAudit] | None = None
+        self._audit: WalletAudit | None = None
+        self._audit_fresh_until = 0.0
 
     async def wallet(self, account_id: str, *, limit: int, before: int | None) -> WalletView:
         """The newest lines below `before`. An account that was never seen has nothing."""
@@ -53,16 +56,21 @@ class Reader:
 
     async def audit(self) -> WalletAudit:
         """Whether the coins add up."""
+        loop = asyncio.get_running_loop()
         async with self._auditing:
-            now = asyncio.get_running_loop().time()
-            if self._audit is not None and now - self._audit[0] < AUDIT_FRESH_SECONDS:
-                return self._audit[1]
-            async with self._snapshot() as connection:
-                await connection.execute(f"SET LOCAL statement_timeout = '{AUDIT_SECONDS_MAX}s'")
-                row = await connection.fetchrow(self._queries["audit"], timeout=AUDIT_SECONDS_MAX)
-            audit = msgspec.convert(dict(row or {}), WalletAudit)
-            self._audit = (asyncio.get_running_loop().time(), audit)
-            return audit
+            if self._audit is not None and loop.time() < self._audit_fresh_until:
+                return self._audit
+            started = loop.time()
+            self._audit = await self._audited()
+            taken = loop.time() - started
+            self._audit_fresh_until = loop.time() + max(AUDIT_FRESH_SECONDS_MIN, AUDIT_FRESH_FACTOR * taken)
+            return self._audit
+
+    async def _audited(self) -> WalletAudit:
+        async with self._snapshot() as connection:
+            await connection.execute(f"SET LOCAL statement_timeout = '{AUDIT_SECONDS_MAX}s'")
+            row = await connection.fetchrow(self._queries["audit"], timeout=AUDIT_SECONDS_MAX)
+        return msgspec.convert(dict(row or {}), WalletAudit)
 
     async def living_writer(self) -> UUID | None:
         """Who writes, here or elsewhere."""

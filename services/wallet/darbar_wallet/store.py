@@ -101,6 +101,8 @@ class LedgerStore:
                 yield batch
             self._numbers = batch.numbers
         except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
+            # The next batch looks again which numbers are the last ones.
+            await self.close()
             raise BatchRefused(str(error)) from error
         except UNREACHABLE as error:
             await self._drop()

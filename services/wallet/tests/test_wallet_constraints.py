@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TypeAlias
 
 import asyncpg
 import pytest
 import pytest_asyncio
 
-from darbar_kit.testing import TestDatabase
+import darbar_wallet
+from darbar_kit.testing import MakeDatabase, TestDatabase
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
+MIGRATIONS = Path(darbar_wallet.__file__).parent / "migrations"
 HASH = hashlib.sha256(b"").digest()
 
 INSERT_TRANSFER = """
@@ -28,6 +32,23 @@ SELECT $1, line, account_number, coins, reason::entry_reason, NULL
 
 BANK, BOTS, FORFEIT, ANN, POT = -1, -2, -3, 1, -5
 Line: TypeAlias = tuple[int, int, str]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(make_database: MakeDatabase) -> TestDatabase:
+    """One database for all tests here: each of them rolls back what it did."""
+    return await make_database("wallet", MIGRATIONS)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ledger(shared: TestDatabase) -> AsyncIterator[Connection]:
+    """A connection with the service's rights, in a transaction that is rolled back."""
+    connection = await asyncpg.connect(shared.url)
+    transaction = connection.transaction()
+    await transaction.start()
+    yield connection
+    await transaction.rollback()
+    await connection.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -74,7 +95,13 @@ async def post(
     entries = INSERT_ENTRIES
     for place in range(5, 0, -1):
         entries = entries.replace(f"${place}", f"${place + 10}" if place > 1 else "$1")
-    await connection.execute(f"WITH transferred AS ({INSERT_TRANSFER}) {entries}", *values, *columns)
+    await execute(connection, f"WITH transferred AS ({INSERT_TRANSFER}) {entries}", *values, *columns)
+
+
+async def execute(connection: Connection, statement: str, *values: object) -> None:
+    """In a savepoint, so that the test goes on after a refusal."""
+    async with connection.transaction():
+        await connection.execute(statement, *values)
 
 
 async def balance(connection: Connection, number: int) -> int:
@@ -163,7 +190,7 @@ async def test_lines_can_not_be_added_to_a_transfer_later(accounts: Connection) 
     lines: list[list[object]] = [[3, 4], [BANK, ANN], [-1000, 1000], ["top_up", "top_up"]]
 
     with pytest.raises(asyncpg.IntegrityConstraintViolationError) as refused:
-        await accounts.execute(INSERT_ENTRIES, 1, *lines)
+        await execute(accounts, INSERT_ENTRIES, 1, *lines)
 
     assert refused.value.constraint_name == "entries_sum_to_zero"
 
@@ -172,19 +199,19 @@ async def test_lines_without_a_transfer_are_refused(accounts: Connection) -> Non
     lines: list[list[object]] = [[1, 2], [BANK, ANN], [-1000, 1000], ["top_up", "top_up"]]
 
     with pytest.raises(asyncpg.IntegrityConstraintViolationError):
-        await accounts.execute(INSERT_ENTRIES, 77, *lines)
+        await execute(accounts, INSERT_ENTRIES, 77, *lines)
 
 
 @pytest.mark.parametrize(("number", "name"), [(-9, "player:eve"), (9, "pot:t2"), (0, "player:eve"), (0, "pot:t2")])
 async def test_only_players_have_numbers_above_zero(ledger: Connection, number: int, name: str) -> None:
     with pytest.raises(asyncpg.CheckViolationError):
-        await ledger.execute("INSERT INTO account (number, account) VALUES ($1, $2)", number, name)
+        await execute(ledger, "INSERT INTO account (number, account) VALUES ($1, $2)", number, name)
 
 
 @pytest.mark.parametrize("name", ["player:", "player:a b", "player:ann\n", "house:mine", "cellar:x", "ann"])
 async def test_an_account_has_one_of_the_known_names(ledger: Connection, name: str) -> None:
     with pytest.raises(asyncpg.CheckViolationError):
-        await ledger.execute("INSERT INTO account (number, account) VALUES (9, $1)", name)
+        await execute(ledger, "INSERT INTO account (number, account) VALUES (9, $1)", name)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +237,7 @@ async def test_an_account_has_one_of_the_known_names(ledger: Connection, name: s
 )
 async def test_the_service_may_not_change_what_is_written(accounts: Connection, statement: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await accounts.execute(statement)
+        await execute(accounts, statement)
 
 
 async def test_the_service_owns_nothing(ledger: Connection) -> None:
@@ -226,12 +253,10 @@ async def test_the_service_owns_nothing(ledger: Connection) -> None:
     assert not any(powers)
 
 
-async def test_the_owner_of_the_tables_can_not_unbalance_them_either(
-    accounts: Connection, database: TestDatabase
-) -> None:
-    owner = await asyncpg.connect(database.owner_url)
+async def test_the_owner_of_the_tables_can_not_unbalance_them_either(shared: TestDatabase) -> None:
+    owner = await asyncpg.connect(shared.owner_url)
     try:
         with pytest.raises(asyncpg.IntegrityConstraintViolationError):
-            await post(owner, 2, (ANN, -300, "bet"), (POT, 299, "bet"))
+            await post(owner, 2, (BANK, -300, "bet"), (BOTS, 299, "bet"))
     finally:
         await owner.close()

@@ -37,42 +37,29 @@ class CuttingProxy:
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self._armed: list[Cut] = []
-        self._refusing = False
         self._writers: set[asyncio.StreamWriter] = set()
         self.cuts = 0
         self.port = 0
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        """Also after stop(), on the same port."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
+        """Cuts everything, and takes no new connection."""
         assert self._server is not None
         self._server.close()
-        self._cut_all()
+        for writer in list(self._writers):
+            writer.close()
         await self._server.wait_closed()
 
     def arm(self, *cuts: Cut) -> None:
         """The next commits are cut so."""
         self._armed.extend(cuts)
 
-    def refuse(self) -> None:
-        """Cuts everything, and takes no new connection until allow()."""
-        self._refusing = True
-        self._cut_all()
-
-    def allow(self) -> None:
-        self._refusing = False
-
-    def _cut_all(self) -> None:
-        for writer in list(self._writers):
-            writer.close()
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._refusing:
-            writer.close()
-            return
         server_reader, server_writer = await asyncio.open_connection(*self._target)
         pair = {writer, server_writer}
         self._writers |= pair
@@ -183,11 +170,11 @@ async def test_a_database_that_is_gone_for_a_while_costs_no_coin(
     await welcome(bus, "ann", "bob")
     stake = stake_of("ann", "bob")
 
-    proxy.refuse()
+    await proxy.stop()
     asking = asyncio.ensure_future(ask_until_answered(bus, WALLET_STAKE, stake))
     await eventually(lambda: _metric(proxied, 'wallet_batches_failed_total{why="outcome_unknown"}'))
     assert not asking.done()
-    proxy.allow()
+    await proxy.start()
 
     assert (await asking).balances == {"ann": 4800, "bob": 4800}
     assert_good(await audit(proxied))
@@ -270,6 +257,30 @@ async def test_a_standby_takes_over_when_the_writer_no_longer_renews(
             )
             assert answer.balances == {f"p{number}": 5000}
         assert_good(await audit(standby))
+
+
+async def test_a_writer_that_nobody_can_reach_over_nats_leaves_the_row_to_one_that_can_be(
+    settings: Settings, bus: Bus
+) -> None:
+    quick = msgspec.structs.replace(settings, renew_seconds=0.1, lease_seconds=0.5)
+    parts = urlsplit(settings.nats_url)
+    proxy = CuttingProxy(parts.hostname or "", parts.port or 0)
+    await proxy.start()
+    place = f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{proxy.port}"
+    away = msgspec.structs.replace(quick, nats_url=urlunsplit(parts._replace(netloc=place)))
+    async with running(away) as first:
+        await eventually(lambda: _metric(first, "wallet_writes"))
+        async with running(quick) as standby:
+            await proxy.stop()
+            await eventually(lambda: _metric(standby, "wallet_writes"))
+
+            grant = GrantRequest(str(uuid4()), "ann", "new_account")
+            assert (await ask_until_answered(bus, WALLET_GRANT, grant)).balances == {"ann": 5000}
+            assert not await _metric(first, "wallet_writes")
+            assert not await is_ready(first)
+            await proxy.start()
+            await eventually(lambda: is_ready(first))
+    await proxy.stop()
 
 
 async def _metric(client: HttpClient, name: str) -> float:
