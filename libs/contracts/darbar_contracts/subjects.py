@@ -24,6 +24,9 @@ BOT_QUEUE = "bot"
 # milestones, kept in JetStream
 MILESTONE_STREAM = "MILESTONES"
 MILESTONE_SUBJECTS = "milestone.table.>"
+# Whoever comes late asks the table service: the stream only has to reach over an outage.
+MILESTONE_SECONDS_KEPT = 30 * 24 * 3600
+MILESTONE_DUPLICATES_SECONDS = 120
 
 
 def table_create(process_id: str) -> str:

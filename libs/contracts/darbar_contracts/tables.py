@@ -15,7 +15,6 @@ MilestoneKind = Literal[
     "seat_freed",
     "round_started",
     "round_ended",
-    "quit",
     "game_ended",
     "table_closed",
 ]

@@ -12,21 +12,23 @@ import nats.js.errors
 import structlog
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from darbar_contracts.subjects import MILESTONE_STREAM, MILESTONE_SUBJECTS
+from darbar_contracts.subjects import (
+    MILESTONE_DUPLICATES_SECONDS,
+    MILESTONE_SECONDS_KEPT,
+    MILESTONE_STREAM,
+    MILESTONE_SUBJECTS,
+)
 from darbar_contracts.tables import Milestone
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.streams import ensure_stream
 from darbar_lobby.bookkeeper import Bookkeeper
 from darbar_lobby.metrics import Counters
 from darbar_lobby.owners import Owners
 
 CONSUMER = "lobby"
-# Whoever comes late asks the table service: the stream only has to reach over a restart.
-# The table service makes the same one: the server refuses a second wish that differs from the first.
-STREAM_SECONDS_MAX = 30 * 24 * 3600
-DUPLICATES_SECONDS = 120
 BATCH_MAX = 100
 FETCH_SECONDS = 5.0
 # A fetch that outlives its own time by this much never ends.
@@ -66,7 +68,7 @@ class MilestoneConsumer:
 
     async def _take_while_it_works(self) -> None:
         jetstream = self._bus.jetstream
-        await ensure_stream(jetstream)
+        await ensure_milestones(jetstream)
         config = ConsumerConfig(
             durable_name=CONSUMER,
             deliver_policy=DeliverPolicy.ALL,
@@ -146,25 +148,15 @@ class MilestoneConsumer:
             await message.nak(delay=min(AGAIN_SECONDS * 2 ** (times - 1), AGAIN_SECONDS_MAX))
 
 
-async def ensure_stream(jetstream: JetStreamContext) -> None:
-    """Whoever comes first makes it; the others take it as it is."""
-    try:
-        await jetstream.stream_info(MILESTONE_STREAM)
-        return
-    except nats.js.errors.NotFoundError:
-        pass
-    config = StreamConfig(
-        name=MILESTONE_STREAM,
-        subjects=[MILESTONE_SUBJECTS],
-        storage=StorageType.FILE,
-        max_age=STREAM_SECONDS_MAX,
-        duplicate_window=DUPLICATES_SECONDS,
+async def ensure_milestones(jetstream: JetStreamContext) -> None:
+    """The stream that the table service writes; it may not have started yet."""
+    await ensure_stream(
+        jetstream,
+        MILESTONE_STREAM,
+        subjects=(MILESTONE_SUBJECTS,),
+        seconds_kept=MILESTONE_SECONDS_KEPT,
+        duplicates_seconds=MILESTONE_DUPLICATES_SECONDS,
     )
-    try:
-        await jetstream.add_stream(config)
-    except nats.js.errors.BadRequestError:
-        # Somebody was faster, with limits of their own.
-        await jetstream.stream_info(MILESTONE_STREAM)
 
 
 async def _fetched(subscription: JetStreamContext.PullSubscription) -> list[Msg]:

@@ -56,7 +56,7 @@ def applied(entry: Entry, milestone: Milestone) -> Entry:
             return msgspec.structs.replace(counted, playing=False)
         case "table_closed":
             return msgspec.structs.replace(counted, state="closed", playing=False, free_seats=0, holders=())
-        case "round_ended" | "quit":
+        case "round_ended":
             return counted
         case _:
             assert_never(milestone.kind)

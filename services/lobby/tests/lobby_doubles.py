@@ -49,7 +49,7 @@ from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase
 from darbar_kit.tokens import new_private_key_pem
 from darbar_lobby.app import MILESTONES, build_app
-from darbar_lobby.bus import CONSUMER, ensure_stream
+from darbar_lobby.bus import CONSUMER, ensure_milestones
 from darbar_lobby.settings import Settings
 
 MIGRATIONS = Path(darbar_lobby.__file__).parent / "migrations"
@@ -76,7 +76,7 @@ class TableDouble:
         await self._bus.serve(TABLE_MILESTONES, MilestonesRequest, self._milestones_after, queue=TABLE_QUEUE)
         await self._bus.serve(table_create(PROCESS), CreateTable, self._create)
         await self._bus.serve(table_look(PROCESS), LookRequest, self._look)
-        await ensure_stream(self._bus.jetstream)
+        await ensure_milestones(self._bus.jetstream)
 
     def seat(self, table_id: str, seat: int, person: Person | None, *, bot: bool = False) -> None:
         """Changes what a look says."""
@@ -110,7 +110,7 @@ class TableDouble:
 
     async def tell_if_it_can(self, *told: Milestone) -> None:
         with suppress(nats.errors.Error):
-            await ensure_stream(self._bus.jetstream)
+            await ensure_milestones(self._bus.jetstream)
             await self.tell(*told)
 
     async def waiting(self) -> int:

@@ -84,7 +84,7 @@ def test_an_answer_that_comes_late_brings_nobody_back() -> None:
 )
 def test_only_the_next_number_is_applied(number: int, generation: int, step: Step) -> None:
     entry = msgspec.structs.replace(OPEN, number=2, generation=1)
-    assert step_for(entry, milestone("quit", number, generation=generation)) is step
+    assert step_for(entry, milestone("round_ended", number, generation=generation)) is step
 
 
 def test_seats_are_taken_changed_and_freed() -> None:
@@ -95,7 +95,7 @@ def test_seats_are_taken_changed_and_freed() -> None:
             milestone("seat_taken", 2, free_seats=1, seat=1, account_id=None),
             milestone("seat_taken", 3, free_seats=1, seat=2, account_id="eve"),
             milestone("seat_freed", 4, free_seats=2, seat=1, account_id=None),
-            milestone("quit", 5, free_seats=2, account_id="bob"),
+            milestone("round_ended", 5, free_seats=2, account_id="bob"),
             milestone("round_ended", 6, free_seats=2),
         ],
     )
@@ -144,7 +144,7 @@ def test_when_a_code_is_given_and_freed(free_seats: int, state: Any, kind: str, 
     assert code_step(entry, kind, has_code=has_code) is step
 
 
-KINDS: tuple[MilestoneKind, ...] = ("seat_taken", "seat_freed", "round_started", "game_ended", "quit")
+KINDS: tuple[MilestoneKind, ...] = ("seat_taken", "seat_freed", "round_started", "game_ended")
 
 
 @given(

@@ -23,7 +23,6 @@ from darbar_table.http import Pages
 from darbar_table.inspection import Inspection
 from darbar_table.metrics import Metrics
 from darbar_table.opening import Opening
-from darbar_table.outbox import ensure_stream
 from darbar_table.settings import Settings
 from darbar_table.socket import Door
 from darbar_table.store import Store
@@ -65,7 +64,6 @@ class Service:
         inspection = Inspection(settings, store=store, house=self.present_house)
         self.door = Door(house=self.present_house, handlers=handlers, tokens=self.tokens)
         self.pages = Pages(inspection, self.tokens)
-        await ensure_stream(bus)
         opened = asyncio.Event()
         lives = asyncio.create_task(self._lives(store, bus, handlers=handlers, opening=opening, opened=opened))
         beats = asyncio.create_task(self.door.beat())

@@ -53,6 +53,7 @@ def _body(event: events.Event, after: Table) -> dict[str, Any]:
                 "bet_coins": event.bet_coins,
                 "turn_seconds": event.turn_seconds,
                 "visibility": event.visibility,
+                "bot_level": event.bot_level,
                 "host": event.host_account_id,
             }
         case events.SeatTaken():

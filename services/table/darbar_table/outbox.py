@@ -8,36 +8,20 @@ from uuid import UUID
 
 import asyncpg
 import nats.errors
-import nats.js.errors
 import structlog
-from nats.js.api import StorageType, StreamConfig
 
 from darbar_contracts import subjects
 from darbar_kit.bus import Bus
+from darbar_kit.streams import ensure_stream
 from darbar_table.metrics import Metrics
 from darbar_table.store import Store
 
 PUBLISHED_AT_ONCE = 100
 ACKNOWLEDGED_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 1.0
-STREAM_SECONDS_MAX = 30 * 24 * 3600
-DUPLICATES_SECONDS = 120
 
 log = structlog.get_logger()
 AWAY = (OSError, TimeoutError, nats.errors.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
-
-
-async def ensure_stream(bus: Bus) -> None:
-    """The stream of milestones; whoever comes first makes it."""
-    await bus.jetstream.add_stream(
-        StreamConfig(
-            name=subjects.MILESTONE_STREAM,
-            subjects=[subjects.MILESTONE_SUBJECTS],
-            storage=StorageType.FILE,
-            max_age=STREAM_SECONDS_MAX,
-            duplicate_window=DUPLICATES_SECONDS,
-        )
-    )
 
 
 class Outbox:
@@ -62,6 +46,13 @@ class Outbox:
         while True:
             self._stored.clear()
             try:
+                await ensure_stream(
+                    self._bus.jetstream,
+                    subjects.MILESTONE_STREAM,
+                    subjects=(subjects.MILESTONE_SUBJECTS,),
+                    seconds_kept=subjects.MILESTONE_SECONDS_KEPT,
+                    duplicates_seconds=subjects.MILESTONE_DUPLICATES_SECONDS,
+                )
                 while await self._publish_some():
                     pass
             except AWAY as error:
