@@ -13,6 +13,8 @@ RULINGS = (
     *(f"GEN-{number}" for number in range(1, 10)),
     *(f"CP-{number}" for number in range(1, 36)),
     "CP-14b",
+    *(f"K20-{number}" for number in range(1, 20)),
+    *(f"K32-{number}" for number in range(1, 18)),
 )
 
 

@@ -77,11 +77,6 @@ class Terms:
     options: KingOptions
     contracts: Mapping[str, Contract] = field(repr=False)
 
-    @property
-    def tricks(self) -> int:
-        """Tricks of a deal that is played to its end."""
-        return len(self.form.deck) // SEATS
-
 
 # Of all three games together there are 68 different tables.
 @lru_cache(maxsize=128)
