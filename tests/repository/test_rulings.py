@@ -6,12 +6,14 @@ That each ruling of a game is held by a test of the rules is checked beside thos
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 from tracked import Source, expect_none, sources
 
-NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|TL)-(\d+)(?:(?:\.\.| to \1-)(\d+))?(b?)(?![0-9A-Za-z])")
+from darbar_rules.games import BY_NAME
+
+NUMBER = re.compile(r"(?<![A-Za-z0-9-])(GEN|CP|K20|K32|KR|TL)-(\d+)(?:(?:\.\.| to \1-)(\d+))?(b?)(?![0-9A-Za-z])")
 RULE = re.compile(r"^- \*\*((?:GEN|TL)-\d+)\*\* (.*)$", re.MULTILINE)
 NOT_BUILT = "not built yet"
 
@@ -35,8 +37,23 @@ def named_in(text: str) -> set[str]:
 
 
 def unwritten_numbers(source: Source, rules: Mapping[str, str]) -> Iterator[str]:
+    """Of the books that are written; that no game lacks its book is a check of its own."""
+    books = {rule.split("-")[0] for rule in rules}
     for number in sorted(named_in(source.text) - set(rules)):
-        yield f"{source.path} names {number}, which no document has"
+        if number.split("-")[0] in books:
+            yield f"{source.path} names {number}, which no document has"
+
+
+def games_without_a_book(names: Iterable[str], books: Iterable[Source]) -> Iterator[str]:
+    """A file of the game's name, or one that names it in code marks."""
+    written = list(books)
+    for name in names:
+        if not any(book.name == f"{name}.md" or f"`{name}`" in book.text for book in written):
+            yield f"no document in docs/rules is about {name}"
+
+
+def game_books() -> list[Source]:
+    return [source for source in sources() if source.path.startswith("docs/rules/")]
 
 
 def unheld_rules(rules: Mapping[str, str], named: set[str]) -> Iterator[str]:
@@ -46,8 +63,8 @@ def unheld_rules(rules: Mapping[str, str], named: set[str]) -> Iterator[str]:
 
 
 def all_rules() -> dict[str, str]:
-    books = [source for source in sources() if source.path == "docs/tables.md" or source.path.startswith("docs/rules/")]
-    return {number: text for book in books for number, text in rules_of(book).items()}
+    tables = [source for source in sources() if source.path == "docs/tables.md"]
+    return {number: text for book in tables + game_books() for number, text in rules_of(book).items()}
 
 
 def code() -> list[Source]:
@@ -64,10 +81,21 @@ def test_every_rule_in_a_document_is_named_in_the_code() -> None:
     expect_none(unheld_rules(all_rules(), set().union(*(named_in(source.text) for source in code()))))
 
 
+def test_every_game_has_its_rules_in_a_document() -> None:
+    assert BY_NAME
+    expect_none(games_without_a_book(BY_NAME, game_books()))
+
+
 @pytest.mark.parametrize("text", ["# TL-99", "# TL-9..10", "# CP-14", '@pytest.mark.ruling("CP-99")', "see (GEN-10)"])
 def test_a_planted_number_without_a_rule_is_found(text: str) -> None:
     rules = dict.fromkeys(("TL-9", "CP-14b", "CP-9", "GEN-1"), "")
     assert list(unwritten_numbers(Source("a.py", text), rules))
+
+
+def test_a_planted_game_without_a_book_is_found() -> None:
+    books = [Source("docs/rules/whist.md", "# Whist, and `solo_whist`")]
+    assert not list(games_without_a_book(["whist", "solo_whist"], books))
+    assert list(games_without_a_book(["bridge"], books))
 
 
 def test_ranges_name_what_is_in_them() -> None:
