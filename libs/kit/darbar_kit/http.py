@@ -115,7 +115,7 @@ def bearer(request: web.Request, reader: TokenReader) -> Claims:
 
 
 def field_of(error: msgspec.ValidationError) -> dict[str, object]:
-    """Which field of a body is wrong, out of the message: "Expected `int`, got `str` - at `$.bet.coins`"."""
+    """Which field of a body is wrong, out of the message: "Expected `int`, got `str` - at `$.bet.amount`"."""
     message, found, path = str(error).rpartition(" - at `")
     if not found:
         # "Object missing required field `name`" has no path when the field is at the top.

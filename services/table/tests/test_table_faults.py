@@ -210,7 +210,8 @@ async def _plant(stack: Stack, database: TestDatabase, *, taken: str, impossible
     await connection.close()
 
 
-async def test_a_private_table_is_not_looked_at_while_a_round_is_played(start_table: StartTable) -> None:
+@pytest.mark.ruling("TL-44")
+async def test_tl_44_a_private_table_is_not_looked_at_while_a_round_is_played(start_table: StartTable) -> None:
     stack = await start_table(count_in_seconds=0.5)
     table_id, players = await stack.full_table(visibility="private")
     await players[0].event("round_dealt")

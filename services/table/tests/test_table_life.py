@@ -149,6 +149,7 @@ def test_tl_14_leave_while_stakes_are_asked_gives_everything_back() -> None:
     assert "round_dealt" not in script.kinds()
 
 
+@pytest.mark.ruling("TL-15")
 @pytest.mark.ruling("TL-16")
 @pytest.mark.ruling("CP-35")
 def test_cp_35_five_expiries_in_a_row_bring_a_bot_until_the_player_acts() -> None:
