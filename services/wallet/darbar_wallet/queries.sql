@@ -98,10 +98,9 @@ SELECT balance_coins, staked_coins FROM account WHERE account = $1;
 -- A page of an account's lines, newest first. A line's number is its transfer's with three digits for the line.
 SELECT entry.transfer_number * 1000 + entry.line AS number,
        entry.coins, entry.reason::text AS reason, entry.unit, transfer.table_id, transfer.at
-  FROM account
-  JOIN entry ON entry.account_number = account.number
+  FROM entry
   JOIN transfer ON transfer.number = entry.transfer_number
- WHERE account.account = $1 AND entry.account_number > 0
+ WHERE entry.account_number = (SELECT number FROM account WHERE account = $1) AND entry.account_number > 0
    AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
  ORDER BY entry.transfer_number DESC, entry.line DESC
  LIMIT $3;
