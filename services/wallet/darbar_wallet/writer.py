@@ -113,20 +113,22 @@ class Writer:
             for waiting in batch:
                 waiting.fail(OutageReason.STORAGE_UNREACHABLE)
         except Exception as error:  # noqa: BLE001  # The outermost loop of a batch: one impossible request hurts no other.
-            await self._answer_alone(batch, error)
+            await self._answer_halves(batch, error)
         else:
             for waiting, answer in zip(batch, answers, strict=True):
                 waiting.answer(answer)
 
-    async def _answer_alone(self, batch: list[_Waiting], error: Exception) -> None:
+    async def _answer_halves(self, batch: list[_Waiting], error: Exception) -> None:
+        """Finds the impossible request in a few steps, so that its sender may ask for ever and delay nobody much."""
         self._metrics.batches_failed.labels("refused" if isinstance(error, BatchRefused) else "bug").inc()
-        if len(batch) > 1:
-            _log.warning("batch_split", requests=len(batch), why=str(error))
-            for waiting in batch:
-                await self._answer([waiting])
+        if len(batch) == 1:
+            _log.error("request_impossible", request=type(batch[0].request).__name__, exc_info=error)
+            batch[0].fail(OutageReason.REQUEST_FAILED)
             return
-        _log.error("request_impossible", request=type(batch[0].request).__name__, exc_info=error)
-        batch[0].fail(OutageReason.REQUEST_FAILED)
+        _log.warning("batch_split", requests=len(batch), why=str(error))
+        middle = len(batch) // 2
+        await self._answer(batch[:middle])
+        await self._answer(batch[middle:])
 
     async def _stored(self, batch: Sequence[_Waiting]) -> list[WalletAnswer | BalancesAnswer]:
         """Writes the batch. After an unknown outcome its keys are looked up, which is what writing it again does."""

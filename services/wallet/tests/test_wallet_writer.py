@@ -152,7 +152,7 @@ async def test_a_fault_of_ours_in_one_request_hurts_no_other_of_its_batch(
         running.cancel()
 
     assert [isinstance(answer, Unavailable) for answer in answers] == [False, True, False]
-    assert metrics.registry.get_sample_value("wallet_batches_failed_total", {"why": "bug"}) == 2
+    assert metrics.registry.get_sample_value("wallet_batches_failed_total", {"why": "bug"}) == 3
 
 
 async def test_too_many_waiting_requests_are_told_to_come_back(idle_writer: Writer) -> None:
