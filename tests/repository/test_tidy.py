@@ -21,6 +21,7 @@ MUTABLE_TYPES = frozenset(["list", "dict", "set", "defaultdict", "deque", "Count
 CHANGING_METHODS = frozenset(
     ["append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "discard", "clear"]
 )
+CHANCES = frozenset(["uuid1", "uuid4", "token_hex", "token_bytes", "token_urlsafe", "random", "now", "time", "set"])
 LOG_METHODS = frozenset(["debug", "info", "warning", "error", "exception", "critical"])
 GAME_WORDS = re.compile(r"(?<![a-z])(seat|trick|trump|card|coin|pot|stake|bid)s?(?![a-z])", re.IGNORECASE)
 SQL = re.compile(
@@ -178,6 +179,16 @@ def sleeps_in_tests(source: Source) -> Iterator[str]:
             yield f"{source.path}:{node.lineno}: a sleep in a test: wait for a condition with a limit (`eventually`)"
 
 
+def parameters_left_to_chance(source: Source) -> Iterator[str]:
+    """Tests run in parallel: each process must collect the same ones."""
+    for function in definitions(source.tree):
+        decorators = [node for node in function.decorator_list if dotted(node).endswith("parametrize")]
+        for node in (inner for decorator in decorators for inner in ast.walk(decorator)):
+            called = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+            if called in CHANCES or isinstance(node, ast.Set | ast.SetComp):
+                yield f"{source.path}:{node.lineno}: {function.name}: a parameter that is another one in each process"
+
+
 def work_at_import(source: Source) -> Iterator[str]:
     for node in source.tree.body:
         if isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Delete):
@@ -324,6 +335,7 @@ CHECKS: tuple[Callable[[Source], Iterator[str]], ...] = (
     tasks_without_an_owner,
     structs_that_can_change,
     sleeps_in_tests,
+    parameters_left_to_chance,
     work_at_import,
     globals_that_change,
     logs_that_are_sentences,
@@ -363,6 +375,8 @@ PLANTED: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (structs_that_can_change, CODE, "A = msgspec.defstruct('A', [], frozen=False)\n"),
     (sleeps_in_tests, TEST, "import time\ntime.sleep(1)\n"),
     (sleeps_in_tests, TEST, "async def f():\n    await asyncio.sleep(seconds)\n"),
+    (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', [str(uuid4())])\ndef test(x): ...\n"),
+    (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', {'a', 'b'})\ndef test(x): ...\n"),
     (work_at_import, CODE, "configure()\n"),
     (work_at_import, CODE, "for x in y:\n    x()\n"),
     (globals_that_change, CODE, "seats = {}\n"),
@@ -400,6 +414,7 @@ LET_THROUGH: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (structs_that_can_change, CODE, "class A(Struct, frozen=True): ...\nclass B(A, frozen=True): ...\n"),
     (sleeps_in_tests, TEST, "asyncio.sleep(0)\n"),
     (sleeps_in_tests, CODE, "asyncio.sleep(1)\n"),
+    (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', ['a', str(1)])\ndef test(x): ...\n"),
     (globals_that_change, CODE, "SEATS = {'a': 1}\n__all__ = ['x']\ndef f():\n    seats['a'] = SEATS['a']\n"),
     (logs_that_are_sentences, CODE, "log.info('seat_taken', seat=seat)\nmath.log(f(x))\n"),
     (sql_in_python, CODE, "X = 'Select a seat'\nY = 'SELECT 1'\n"),
