@@ -11,7 +11,7 @@ import asyncpg
 import msgspec
 import structlog
 
-from darbar_contracts.frames import TableReason
+from darbar_contracts.frames import Heartbeat, TableReason
 from darbar_kit.bus import Bus
 from darbar_table import events
 from darbar_table.commands import Command, Draft
@@ -92,11 +92,11 @@ class House:
             await opened()
 
     async def take(self, shards: list[int]) -> None:
-        """Load the open tables of shards that are now ours, and go on where they stood."""
-        self.shards.update(shards)
+        """Load the open tables of shards that are now ours, and go on where they stood; then their tables are known."""
         for entry in await load(self.store, self.codecs, shards):
             self.settle_in(entry)
             await self.store.mend_claims(entry.table_id, _accounts(entry))
+        self.shards.update(shards)
         self.outbox.stored()
 
     def settle_in(self, entry: Entry) -> None:
@@ -115,6 +115,14 @@ class House:
         fresh = entry_of(entry.table_id, logs[entry.table_id], self.codecs, entry.table.rules.name)
         self.settle_in(fresh)
         return fresh
+
+    def beat(self) -> None:
+        """Tell every socket its table's version."""
+        for entry in self.owner.entries.values():
+            if entry.sockets:
+                frame = msgspec.json.encode(Heartbeat(version=entry.table.version))
+                for socket in entry.sockets:
+                    socket.send(frame)
 
     def free_claim(self, entry: Entry, account_id: str) -> None:
         """An account that claimed this table does not sit here after all."""
