@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from darbar_bots.policy import ViewInvalid
-from darbar_rules.cards import IDS, SUIT_MASKS, SUIT_OF, SUITS, WHOLE_DECK, mask_of_texts
+from darbar_rules.cards import ACE, IDS, RANK_OF, SUIT_MASKS, SUIT_OF, SUITS, WHOLE_DECK, mask_of_texts
 from darbar_rules.games.court_piece.options import SEATS
 from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND
 from darbar_rules.games.court_piece.view import CourtPieceView, SeenCard
@@ -63,6 +63,10 @@ class Known:
             and self.led is not None
             and not self.legal & SUIT_MASKS[self.led]
         )
+
+    def may_pick_up(self, card: int) -> bool:
+        """Whether a trick won with this card may be the second of two (CP-10)."""
+        return not (self.ace_takes_no_pile and RANK_OF[card] == ACE)
 
     def with_us(self, seat: int) -> bool:
         return (seat - self.seat) % 2 == 0

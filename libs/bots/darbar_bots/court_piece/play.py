@@ -14,7 +14,7 @@ from darbar_rules.cards import RANK_OF, SUIT_OF, beats
 # Winners are worth most late, when several in a row take a pile: what is spent early must bring as much. Any trump, and
 # any high card a little, is worth keeping too. (These and the other weights were found by playing many rounds.)
 KEEP_WINNER: Final = 3.0
-KEEP_TRUMP: Final = 1.5
+KEEP_TRUMP: Final = 1.0
 KEEP_RANK: Final = 0.05
 # A trick that the partner holds as surely as this is not taken from him.
 SURE: Final = 0.95
@@ -75,8 +75,11 @@ class Position:
         return worth + KEEP_TRUMP if SUIT_OF[card] in (known.trump, known.hidden_trump) else worth
 
     def _wins_again(self, card: int) -> float:
-        """How likely this seat wins the next trick too, with its best lead once this card is gone."""
-        return max((holds for other, holds in self._holds.items() if other != card), default=0.0)
+        """How likely this seat takes the next trick with its pile, by its best lead once this card is gone."""
+        return max(
+            (holds for other, holds in self._holds.items() if other != card and self._known.may_pick_up(other)),
+            default=0.0,
+        )
 
 
 def cards_of(mask: int) -> Iterator[int]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from darbar_bots.court_piece.known import Known
-from darbar_rules.cards import ACE, RANK_OF
 from darbar_rules.games.court_piece.piles import TRICKS_TO_WIN
 
 WON_ROUND: Final = 4.0
@@ -15,7 +14,7 @@ SAVED_FROM_SWEEP: Final = 2.0
 # How likely another seat wins the trick after one it has won.
 OTHERS_WIN_AGAIN: Final = 0.25
 # No pile is picked up before the trump is known: what a lead won before that is worth of a later one.
-BEFORE_TRUMP: Final = 0.08
+BEFORE_TRUMP: Final = 0.04
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +31,14 @@ class Stakes:
             return self._picked_up(winner, lying)
         if self._picks_up(winner, card):
             return self._picked_up(winner, lying) + wins_again * self._picked_up(winner, 1) / 2
-        missing = max(known.pile_needed - lying - 1, 0)  # tricks that are still to be won before the one that picks up
+        # Tricks to be won between this one and the one that picks up; the last one needs no minimum (CP-11).
+        missing = min(max(known.pile_needed - lying - 1, 0), known.tricks_left - 2)
         value = wins_again ** (1 + missing) * self._picked_up(winner, lying + 1 + missing)
-        return value if known.trump is not None else value * BEFORE_TRUMP
+        return value if known.trump is not None or known.tricks_left == 2 else value * BEFORE_TRUMP
 
     def _picks_up(self, winner: int, card: int | None) -> bool:
         known = self.known
-        if known.ace_takes_no_pile and card is not None and RANK_OF[card] == ACE:
+        if card is not None and not known.may_pick_up(card):
             return False
         return known.trump is not None and winner == known.streak and known.pile + 1 >= known.pile_needed
 
