@@ -95,6 +95,7 @@ class Bus:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._closing = False
+        self._last_error = ""
         self._running: set[asyncio.Task[None]] = set()
         self._listenings: set[Listening] = set()
         self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
@@ -108,7 +109,8 @@ class Bus:
                 await bus._open(url, name)
         except (OSError, TimeoutError, nats.errors.Error) as error:
             await bus.close()
-            raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server lets us in: {error}") from error
+            reason = bus._last_error or str(error)
+            raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server lets us in: {reason}") from error
         version = bus.client.connected_server_version
         if (version.major, version.minor) < SERVER_VERSION_MIN:
             await bus.close()
@@ -124,9 +126,9 @@ class Bus:
             max_reconnect_attempts=-1,
             reconnect_time_wait=RECONNECT_SECONDS,  # type: ignore[arg-type]  # It is only slept.
             ping_interval=PING_SECONDS,
-            error_cb=_log_error,
+            error_cb=self._log_error,
             disconnected_cb=self._log_disconnected,
-            reconnected_cb=_log_reconnected,
+            reconnected_cb=self._log_reconnected,
         )
 
     @property
@@ -219,6 +221,17 @@ class Bus:
         self._listenings.add(listening)
         return listening
 
+    async def _log_error(self, error: Exception) -> None:
+        # While there is no connection the same one comes several times a second.
+        text = str(error) or type(error).__name__
+        if text != self._last_error and not self._closing:
+            _log.warning("bus_error", error=text)
+        self._last_error = text
+
+    async def _log_reconnected(self) -> None:
+        self._last_error = ""
+        _log.info("bus_reconnected")
+
     async def _log_disconnected(self) -> None:
         if not self._closing:
             _log.warning("bus_disconnected")
@@ -271,11 +284,3 @@ def _encoded(message: msgspec.Struct) -> bytes:
     if len(body) > MESSAGE_BYTES_MAX:
         raise MessageTooLarge(f"{type(message).__name__} has {len(body)} bytes, {MESSAGE_BYTES_MAX} may be sent")
     return body
-
-
-async def _log_error(error: Exception) -> None:
-    _log.warning("bus_error", error=str(error) or type(error).__name__)
-
-
-async def _log_reconnected() -> None:
-    _log.info("bus_reconnected")
