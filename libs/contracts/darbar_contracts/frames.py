@@ -47,6 +47,7 @@ class TableReason(StrEnum):
     ALREADY_SEATED = "already_seated"
     SEATED_ELSEWHERE = "seated_elsewhere"
     SEAT_TAKEN = "seat_taken"
+    NOT_HOST = "not_host"
     SEAT_UNKNOWN = "seat_unknown"
     TABLE_FULL = "table_full"
     SHORT_OF_COINS = "short_of_coins"
@@ -94,6 +95,12 @@ class StartNow(Frame, frozen=True, tag="start_now"):
 
 class Ready(Frame, frozen=True, tag="ready"):
     """Ready for the next round: when everyone present says so, the count-in ends at once (TL-9)."""
+
+    id: CommandId
+
+
+class Deal(Frame, frozen=True, tag="deal"):
+    """The host deals, where the game leaves that to the host: the count-in ends (TL-10)."""
 
     id: CommandId
 
@@ -162,7 +169,7 @@ class DecisionFrames:
         return decision(*[getattr(frame, name) for name in names])
 
 
-TABLE_FRAMES = (Hello, FreshToken, Ping, Sit, StartNow, Ready, Leave, ImBack, SendBotAway, SeedCommit, SeedOpen)
+TABLE_FRAMES = (Hello, FreshToken, Ping, Sit, StartNow, Ready, Deal, Leave, ImBack, SendBotAway, SeedCommit, SeedOpen)
 
 
 def client_frame_type(decisions: DecisionFrames) -> Any:

@@ -121,6 +121,8 @@ class Game(Protocol):
     view_type: type[Any]
     events: Mapping[str, type[Any]]  # kind as stored -> frozen dataclass
     decisions: Mapping[str, type[Any]]  # type on the wire -> frozen dataclass
+    out_of_turn: frozenset[str]  # types of decisions that are accepted whatever turn they name (KR-8)
+    host_deals: bool  # the host may end a count-in by dealing (TL-10)
     same_clock_after: frozenset[str]  # kinds after which the turn goes on with the same seat and clock (CP-16)
 
     def check_options(self, options: Any) -> None:

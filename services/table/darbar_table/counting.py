@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from darbar_contracts.frames import SEED_STRING_CHARACTERS_MAX, Ready, SeedCommit, SeedOpen, TableReason
+from darbar_contracts.frames import SEED_STRING_CHARACTERS_MAX, Deal, Ready, SeedCommit, SeedOpen, TableReason
 from darbar_kit.text import clean
 from darbar_rules.deal import commitment
 from darbar_table import events
@@ -56,11 +56,20 @@ def zero(draft: Draft) -> None:
 
 
 def everyone_is_ready(table: Table) -> bool:
-    """TL-9: later rounds begin at once when everyone present says so; the first when somebody asks."""
-    if table.start_asked and table.round == 1:
+    """TL-9: later rounds begin at once when everyone present says so; the first when somebody asks. TL-10: the host."""
+    if table.deal_asked or (table.start_asked and table.round == 1):
         return True
     people = table.people
     return bool(people) and all(table.seats[number].ready for number in people)
+
+
+def deal(draft: Draft, seat: int, act: Act, frame: Deal) -> None:
+    """TL-10: the host's button."""
+    if draft.table.phase is not Phase.COUNTING_IN or not draft.table.rules.host_deals:
+        raise refused(TableReason.NOT_NOW)
+    if seat != draft.table.host:
+        raise refused(TableReason.NOT_HOST)
+    draft.add(events.DealAsked(seat=seat, id=frame.id, digest=act.digest))
 
 
 def ready(draft: Draft, seat: int, act: Act, frame: Ready) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from darbar_contracts.frames import (
+    Deal,
     ImBack,
     Leave,
     Ready,
@@ -98,6 +99,8 @@ def _act(draft: Draft, act: Act) -> None:
             seats.start_now(draft, seat, act, frame)
         case Ready():
             counting.ready(draft, seat, act, frame)
+        case Deal():
+            counting.deal(draft, seat, act, frame)
         case Leave():
             seats.leave(draft, seat, act, frame)
         case ImBack():
@@ -174,7 +177,9 @@ def _follow_once(draft: Draft) -> None:
     counting_in = table.phase is Phase.COUNTING_IN
     if table.phase is Phase.CLOSED:
         return
-    if not table.people and waiting and not table.staked:
+    if not table.people and waiting and table.staked:
+        stakes.forfeit(draft)
+    elif not table.people and waiting:
         draft.add(events.TableClosed(reason="empty"))
     elif table.people and table.seats[table.host].player is None:
         draft.add(events.HostChanged(seat=seats.longest_seated(table)))

@@ -84,6 +84,14 @@ class StartAsked(Event, frozen=True):
     digest: int = 0
 
 
+class DealAsked(Event, frozen=True):
+    """The host deals: the count-in ends (TL-10)."""
+
+    seat: int
+    id: str | None = None
+    digest: int = 0
+
+
 class SeatReady(Event, frozen=True):
     """A player is ready for the next round (TL-9)."""
 
@@ -289,6 +297,7 @@ OWN: tuple[type[Event], ...] = (
     BotSentAway,
     HostChanged,
     StartAsked,
+    DealAsked,
     SeatReady,
     BagOpened,
     CountInStarted,

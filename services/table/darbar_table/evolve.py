@@ -84,6 +84,10 @@ def _start_asked(table: Table, event: events.StartAsked) -> dict[str, Any]:
     return {"start_asked": True}
 
 
+def _deal_asked(table: Table, event: events.DealAsked) -> dict[str, Any]:
+    return {"deal_asked": True}
+
+
 def _seat_ready(table: Table, event: events.SeatReady) -> dict[str, Any]:
     return {"seats": table.with_seat(event.seat, ready=True)}
 
@@ -103,6 +107,7 @@ def _count_in_started(table: Table, event: events.CountInStarted) -> dict[str, A
         "server_seed": event.server_seed,
         "seats": seats,
         "start_asked": False,
+        "deal_asked": False,
         "left_out": (),
     }
 
@@ -225,6 +230,7 @@ _CHANGES: dict[type[events.Event], Any] = {
     events.BotSentAway: _bot_sent_away,
     events.HostChanged: _host_changed,
     events.StartAsked: _start_asked,
+    events.DealAsked: _deal_asked,
     events.SeatReady: _seat_ready,
     events.BagOpened: _bag_opened,
     events.CountInStarted: _count_in_started,

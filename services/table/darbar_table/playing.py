@@ -21,7 +21,8 @@ def decide(draft: Draft, seat: int, act: Act) -> None:
     if table.phase is not Phase.PLAYING:
         raise refused(TableReason.NOT_NOW)
     turn: Turn = table.rules.turn(table.state)
-    if frame.turn != turn.turn or frame.round != turn.round:
+    other_turn = frame.turn != turn.turn and frame.__struct_config__.tag not in table.rules.out_of_turn
+    if frame.round != turn.round or other_turn:
         raise refused(TableReason.STALE_TURN, round=turn.round, turn=turn.turn)
     produced = table.rules.decide(table.state, seat, act.decision, table.chance)  # type: ignore[arg-type]
     held = table.seats[seat]

@@ -23,6 +23,7 @@ PUBLIC_FIELDS: Mapping[type[events.Event], tuple[str, ...]] = {
     events.BotSentAway: ("seat", "by_seat"),
     events.HostChanged: ("seat",),
     events.StartAsked: ("seat",),
+    events.DealAsked: ("seat",),
     events.SeatReady: ("seat",),
     events.BagOpened: ("bag", "commitment"),
     events.CountInStarted: ("game", "round", "attempt", "seconds", "commitment"),

@@ -27,6 +27,7 @@ _SENTENCES: dict[TableReason, str] = {
     TableReason.NOT_SEATED: "You have no seat at this table.",
     TableReason.ALREADY_SEATED: "You already have a seat at this table.",
     TableReason.SEATED_ELSEWHERE: "You have a seat at another table.",
+    TableReason.NOT_HOST: "Only the host can do this.",
     TableReason.SEAT_TAKEN: "This seat is taken.",
     TableReason.SEAT_UNKNOWN: "There is no such seat.",
     TableReason.TABLE_FULL: "No seat is free.",

@@ -106,6 +106,23 @@ def _ask_settle(draft: Draft, result: RoundResult) -> None:
     )
 
 
+def forfeit(draft: Draft) -> None:
+    """TL-24: nobody is left inside a stake unit. The pot goes to the forfeit account, reserves go back."""
+    table = draft.table
+    assert table.stake_key is not None
+    draft.add(
+        events.SettleAsked(
+            key=key(table, "settle", draft.context.generation),
+            stake_key=table.stake_key,
+            unit=table.unit,
+            shares=(0,) * len(table.seats),
+            pays_again=(),
+            forfeit_coins=table.bet_coins * len(table.seats),
+            rounding_coins=0,
+        )
+    )
+
+
 def settle_answered(draft: Draft, answer: WalletAnswer) -> None:
     asked = draft.table.asked
     assert asked is not None

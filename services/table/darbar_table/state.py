@@ -109,6 +109,7 @@ class Table(msgspec.Struct, frozen=True):
     asked: StakesAsked | SettleAsked | RefundAsked | None = None
     milestones: int = 0
     start_asked: bool = False
+    deal_asked: bool = False
 
     def seat_of(self, account_id: str) -> int | None:
         """Where an account sits."""

@@ -9,6 +9,7 @@ from uuid import UUID
 from darbar_contracts import frames
 from darbar_contracts.tables import CreateTable, Person
 from darbar_contracts.wallet import WalletAnswer
+from darbar_rules.game import Game
 from darbar_rules.games import BY_NAME
 from darbar_table import domain, events
 from darbar_table.commands import Act, ClockRang, Command, Connected, Context, Disconnected, Draft, WalletAnswered
@@ -29,14 +30,14 @@ COURT_PIECE = BY_NAME["court_piece"]
 class Script:
     """A table in memory and everything that happened to it; nothing here is stored."""
 
-    def __init__(self, table_id: str = TABLE_ID, **options: Any) -> None:
+    def __init__(self, table_id: str = TABLE_ID, *, rules: Game = COURT_PIECE, **options: Any) -> None:
         seeds = itertools.count(1)
         self.context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
         self._ids = itertools.count(1)
-        chosen = COURT_PIECE.options_type(**options)
+        chosen = rules.options_type(**options)
         command = CreateTable(
             table_id=table_id,
-            game="court_piece",
+            game=rules.name,
             options=options,
             seats=None,
             bet_coins=100,
@@ -45,8 +46,8 @@ class Script:
             bot_level="normal",
             host=ANN,
         )
-        first = domain.create(command, COURT_PIECE, chosen)
-        self.table: Table = created(str(UUID(table_id)), first, COURT_PIECE, chosen)
+        first = domain.create(command, rules, chosen)
+        self.table: Table = created(str(UUID(table_id)), first, rules, chosen)
         self.log: list[tuple[Table | None, events.Event, Table]] = [(None, first, self.table)]
 
     def tell(self, command: Command) -> Draft:
@@ -113,6 +114,6 @@ class Script:
     def kinds(self) -> list[str]:
         """The kinds of all events so far, as stored."""
         return [
-            COURT_PIECE.kind_of(event.event) if isinstance(event, events.Played) else events.KIND_OF[type(event)]
+            self.table.rules.kind_of(event.event) if isinstance(event, events.Played) else events.KIND_OF[type(event)]
             for _, event, _ in self.log
         ]

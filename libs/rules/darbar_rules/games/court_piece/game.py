@@ -43,6 +43,8 @@ class CourtPiece:
     view_type: type[Any] = CourtPieceView
     events: Mapping[str, type[Any]] = EVENTS
     decisions: Mapping[str, type[Any]] = DECISIONS
+    out_of_turn: frozenset[str] = frozenset()
+    host_deals: bool = False
     same_clock_after: frozenset[str] = frozenset({"trump_shown"})
 
     def check_options(self, options: CourtPieceOptions) -> None:

@@ -42,6 +42,8 @@ class King:
     option_values: Mapping[str, tuple[Any, ...]]
     events: Mapping[str, type[Any]] = EVENTS
     decisions: Mapping[str, type[Any]] = DECISIONS
+    out_of_turn: frozenset[str] = frozenset()
+    host_deals: bool = False
     same_clock_after: frozenset[str] = frozenset()
     _view: Callable[[State, int | None], KingView]
     _fallback: Callable[[KingView], Decision]
