@@ -26,14 +26,27 @@ from bench import stack
 from bench.machine import Meter
 from bench.rows import Row
 
-from darbar_contracts.wallet import GrantRequest, SettleRequest, Share, StakeRequest, StakeSeat
+from darbar_contracts.wallet import GrantRequest, SettleRequest, Share, StakeRequest, StakeSeat, WalletAnswer
 from darbar_kit.database import open_pool, queries
 from darbar_kit.provision import DatabaseUrls
-from darbar_wallet.books import Books, Posting, as_asked, kind_of, player
+from darbar_wallet.books import (
+    BOTS,
+    FORFEIT,
+    ROUNDING,
+    Books,
+    Known,
+    Posting,
+    TransferKind,
+    as_asked,
+    kind_of,
+    player,
+    pot,
+    reserve,
+)
 from darbar_wallet.domain import GrantTerms, decide
 from darbar_wallet.metrics import Metrics
 from darbar_wallet.reading import Reader
-from darbar_wallet.store import LedgerStore
+from darbar_wallet.store import Connection, LedgerStore, accounts_of
 from darbar_wallet.writer import Writer
 
 ROW = "wallet_transfers"
@@ -47,13 +60,16 @@ Transfer = StakeRequest | SettleRequest
 Ask = Callable[[Transfer], Awaitable[bool]]
 
 NAIVE_TABLES = """
-CREATE TABLE naive_account (account text PRIMARY KEY, balance_coins bigint NOT NULL);
+CREATE TABLE naive_account (
+    account text PRIMARY KEY, balance_coins bigint NOT NULL, CHECK (balance_coins >= 0 OR account = 'house:bots')
+);
 CREATE TABLE naive_transfer (
-    key text PRIMARY KEY, kind text NOT NULL, request json NOT NULL, at timestamptz NOT NULL DEFAULT now()
+    key text PRIMARY KEY, kind text NOT NULL, request_hash bytea NOT NULL, request json NOT NULL, answer json NOT NULL,
+    closes text UNIQUE, at timestamptz NOT NULL DEFAULT now()
 );
 CREATE TABLE naive_entry (
     transfer_key text NOT NULL REFERENCES naive_transfer, account text NOT NULL REFERENCES naive_account,
-    coins bigint NOT NULL, reason text NOT NULL
+    coins bigint NOT NULL CHECK (coins <> 0), reason text NOT NULL
 );
 CREATE INDEX ON naive_entry (account);
 """
@@ -106,58 +122,72 @@ async def play(ask: Ask, *, tables: int, turn: int, seconds: float, postgres: in
 
 
 class Naive:
-    """One transaction a request: lock each account, check, write line by line."""
+    """What one writes first: a transaction a request, which looks its key up, locks each account, writes line by line.
+
+    It decides with the wallet's own rules and keeps the same promises about keys, so that only the batches differ.
+    """
 
     def __init__(self, pool: asyncpg.Pool[asyncpg.Record]) -> None:
         self._pool = pool
-        self._stakes = Books()
 
     async def ask(self, request: Transfer) -> bool:
         wanted = as_asked(request)
-        decision = decide(wanted, self._stakes, GrantTerms())
-        postings = decision.postings
         async with self._pool.acquire() as connection, connection.transaction():
-            balances = {}
-            for account in sorted({posting.account for posting in postings}):
-                balances[account] = await connection.fetchval(
-                    "SELECT balance_coins FROM naive_account WHERE account = $1 FOR UPDATE", account
-                )
+            decision = decide(wanted, await _naive_books(connection, request), GrantTerms())
             await connection.execute(
-                "INSERT INTO naive_transfer (key, kind, request) VALUES ($1, $2, $3)",
+                "INSERT INTO naive_transfer (key, kind, request_hash, request, answer, closes)"
+                " VALUES ($1, $2, $3, $4, $5, $6)",
                 request.key,
                 kind_of(request),
+                wanted.request_hash,
                 wanted.body,
+                msgspec.json.encode(decision.answer).decode(),
+                decision.closes,
             )
-            for posting in postings:
-                await self._post(connection, request.key, posting)
-        self._stakes.record(wanted, decision)
-        return decision.answer.done and all(balance is not None for balance in balances.values())
+            for posting in decision.postings:
+                await _naive_post(connection, request.key, posting)
+        return decision.answer.done
 
     async def open(self, tables: int) -> None:
-        """Gives everybody the coins that the wallet's players have."""
-        terms = GrantTerms(new_account_coins=5000)
-        accounts = ["house:bots", *(f"{kind}:t{table}" for table in range(tables) for kind in ("pot", "reserve"))]
-        for table in range(tables):
-            for seat in range(3):
-                accounts.append(player(f"p{table}-{seat}"))
-                grant = as_asked(GrantRequest(str(uuid4()), f"p{table}-{seat}", "new_account"))
-                self._stakes.record(grant, decide(grant, self._stakes, terms))
-        await self._pool.execute("INSERT INTO naive_account SELECT unnest($1::text[]), 5000", accounts)
+        """Everybody has coins, the pots are empty."""
+        people = [player(f"p{table}-{seat}") for table in range(tables) for seat in range(3)]
+        await self._pool.execute("INSERT INTO naive_account SELECT unnest($1::text[]), 1000000", [BOTS, *people])
+        lying = [account for table in range(tables) for account in (pot(f"t{table}"), reserve(f"t{table}"))]
+        await self._pool.execute("INSERT INTO naive_account SELECT unnest($1::text[]), 0", lying)
 
-    @staticmethod
-    async def _post(connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], key: str, posting: Posting) -> None:
-        await connection.execute(
-            "INSERT INTO naive_entry (transfer_key, account, coins, reason) VALUES ($1, $2, $3, $4)",
-            key,
-            posting.account,
-            posting.coins,
-            posting.reason,
+
+async def _naive_books(connection: Connection, request: Transfer) -> Books:
+    known: dict[str, Known] = {}
+    closed: dict[str, TransferKind] = {}
+    for key in (request.key, request.stake_key) if isinstance(request, SettleRequest) else (request.key,):
+        row = await connection.fetchrow("SELECT request_hash, request, answer FROM naive_transfer WHERE key = $1", key)
+        if row is not None:
+            answer = msgspec.json.decode(row["answer"], type=WalletAnswer)
+            known[key] = Known(row["request_hash"], answer, msgspec.json.decode(row["request"], type=StakeRequest))
+    if isinstance(request, SettleRequest):
+        kind = await connection.fetchval("SELECT kind FROM naive_transfer WHERE closes = $1", request.stake_key)
+        closed = {} if kind is None else {request.stake_key: TransferKind(kind)}
+    balances: dict[str, int] = {}
+    for account in sorted(accounts_of([request], known) - {FORFEIT, ROUNDING}):
+        balances[account] = await connection.fetchval(
+            "SELECT balance_coins FROM naive_account WHERE account = $1 FOR UPDATE", account
         )
-        await connection.execute(
-            "UPDATE naive_account SET balance_coins = balance_coins + $2 WHERE account = $1",
-            posting.account,
-            posting.coins,
-        )
+    return Books(balances=balances, known=known, closed=closed)
+
+
+async def _naive_post(connection: Connection, key: str, posting: Posting) -> None:
+    await connection.execute(
+        "INSERT INTO naive_entry (transfer_key, account, coins, reason) VALUES ($1, $2, $3, $4)",
+        key,
+        posting.account,
+        posting.coins,
+        posting.reason,
+    )
+    await connection.execute(
+        "UPDATE naive_account SET balance_coins = balance_coins + $2 WHERE account = $1",
+        posting.account,
+        posting.coins,
+    )
 
 
 async def open_writer(pool: asyncpg.Pool[asyncpg.Record], metrics: Metrics) -> Writer:
