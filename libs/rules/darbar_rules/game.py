@@ -33,6 +33,14 @@ class Refusal(StrEnum):
     MUST_UNDERPLAY = "must_underplay"
     MUST_PLAY_PENALTY_CARD = "must_play_penalty_card"
     MUST_PLAY_KING_OF_HEARTS = "must_play_king_of_hearts"
+    BID_TOO_LOW = "bid_too_low"
+    BID_TOO_HIGH = "bid_too_high"
+    BID_NOT_MULTIPLE_OF_5 = "bid_not_multiple_of_5"
+    ALREADY_PASSED = "already_passed"
+    MAY_NOT_PASS = "may_not_pass"
+    UNKNOWN_CONVERT = "unknown_convert"
+    CONVERT_NAMED_TWICE = "convert_named_twice"
+    WRONG_NUMBER_OF_CONVERTS = "wrong_number_of_converts"
 
 
 class RuleRefused(Exception):
@@ -150,7 +158,7 @@ class Game(Protocol):
         """Whose decision is due."""
 
     def legal(self, state: Any, seat: int) -> Legal:
-        """Everything that this seat may decide now; empty when nothing."""
+        """Everything that this seat may decide now; empty when nothing. Off turn: `out_of_turn` decisions alone."""
 
     def choices(self, legal: Legal) -> tuple[Any, ...]:
         """Decisions that `legal` stands for, all or some of each kind, for whoever picks blindly: `also` comes last."""

@@ -1,0 +1,88 @@
+"""The cards of one or two decks: their points, which are left out, how a hand is written. Open this about KR-2, KR-3.
+
+A *face* is a card of one deck, 0..51; the second deck's copy of it has the same face. A hand is a mask of up to 104
+bits. Copies are equal for every rule: they only tell apart what lies where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT, IDS, IDS_TWO_DECKS, RANK_OF, RANKS, SUIT_OF, SUITS, TEXTS
+
+THREE_OF_SPADES: Final = IDS["3S"]
+THREE_OF_SPADES_POINTS: Final = 30
+RANK_POINTS: Final = {"A": 10, "K": 10, "Q": 10, "J": 10, "T": 10, "5": 5}
+
+SECOND_COPY: Final = "#2"
+ONE_SUIT: Final = (1 << CARDS_IN_SUIT) - 1
+
+
+def _points(face: int) -> int:
+    return THREE_OF_SPADES_POINTS if face == THREE_OF_SPADES else RANK_POINTS.get(RANKS[face % CARDS_IN_SUIT], 0)
+
+
+FACES: Final[tuple[int, ...]] = tuple(card % CARDS_IN_DECK for card in range(len(TEXTS)))
+POINTS: Final[tuple[int, ...]] = tuple(_points(face) for face in FACES)
+SUIT_MASKS: Final[tuple[int, ...]] = tuple(
+    sum(1 << card for card in range(len(TEXTS)) if SUIT_OF[card] == suit) for suit in range(len(SUITS))
+)
+COPIES: Final[tuple[int, ...]] = tuple(1 << face | 1 << face + CARDS_IN_DECK for face in range(CARDS_IN_DECK))
+
+
+def removed_cards(decks: int, seats: int) -> tuple[int, ...]:
+    """What is left out so that the hands are equal: the lowest cards without points, suits in the order C, D, H, S.
+
+    Of two copies both go, the second one first: a copy that is left alone is written without its "#2" (KR-2).
+    """
+    worthless = [card for card in range(CARDS_IN_DECK * decks) if not POINTS[card]]
+    worthless.sort(key=lambda card: (RANK_OF[card], SUIT_OF[card], -card))
+    return tuple(worthless[: CARDS_IN_DECK * decks % seats])
+
+
+def held_as(hand: int, text: str) -> int | None:
+    """The card of this hand that a text means, None when it holds none: "AH" is either copy, "AH#2" that one."""
+    card = IDS_TWO_DECKS[text]
+    for copy in (card, card + CARDS_IN_DECK):
+        if hand >> copy & 1:
+            return copy
+    return None
+
+
+def cards_of(mask: int) -> Iterator[int]:
+    """The cards of a hand, from the lowest number up."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def mask_of_hand(texts: tuple[str, ...]) -> int:
+    mask = 0
+    for text in texts:
+        mask |= 1 << IDS_TWO_DECKS[text]
+    return mask
+
+
+def texts_of(mask: int) -> tuple[str, ...]:
+    """The cards of a hand, suit by suit, each from the lowest up."""
+    second = mask >> CARDS_IN_DECK
+    return (
+        _texts_of_one_suit(0, mask & ONE_SUIT, second & ONE_SUIT)
+        + _texts_of_one_suit(1, mask >> 13 & ONE_SUIT, second >> 13 & ONE_SUIT)
+        + _texts_of_one_suit(2, mask >> 26 & ONE_SUIT, second >> 26 & ONE_SUIT)
+        + _texts_of_one_suit(3, mask >> 39 & ONE_SUIT, second >> 39 & ONE_SUIT)
+    )
+
+
+# With one deck the cache can hold every holding; those of two decks come and go.
+@lru_cache(maxsize=2 * len(SUITS) << CARDS_IN_SUIT)
+def _texts_of_one_suit(suit: int, first: int, second: int) -> tuple[str, ...]:
+    return tuple(
+        TEXTS[suit * CARDS_IN_SUIT + rank + copy * CARDS_IN_DECK]
+        for rank in range(CARDS_IN_SUIT)
+        for copy, held in enumerate((first, second))
+        if held >> rank & 1
+    )

@@ -1,0 +1,122 @@
+"""Which cards may be played, who takes a trick, whom a card converts. Open this about legality (KR-15 to KR-20)."""
+
+from __future__ import annotations
+
+from darbar_rules.cards import BITS, CARDS_IN_DECK, IDS_TWO_DECKS, TEXTS
+from darbar_rules.game import Legal, Refusal, RuleRefused
+from darbar_rules.games.kings_and_rebels.auction import NOTHING, legal_bids
+from darbar_rules.games.kings_and_rebels.events import (
+    Bid,
+    CardPlayed,
+    Convert,
+    Decision,
+    Event,
+    PassBid,
+    PlayCard,
+    TrickTaken,
+)
+from darbar_rules.games.kings_and_rebels.naming import TRUMP_MARK, legal_names, namings
+from darbar_rules.games.kings_and_rebels.pack import COPIES, FACES, POINTS, SECOND_COPY, held_as, texts_of
+from darbar_rules.games.kings_and_rebels.scoring import round_ended
+from darbar_rules.games.kings_and_rebels.state import Deal, State, evolve
+from darbar_rules.games.kings_and_rebels.terms import Terms
+
+
+def legal(state: State, seat: int) -> Legal:
+    """Everything that this seat may decide now; while others bid, that can be a pass (KR-8)."""
+    if state.match.phase == "bidding":
+        return legal_bids(state, seat)
+    if seat != state.play.to_act:
+        return NOTHING
+    if state.match.phase == "naming":
+        return legal_names(state.terms)
+    return Legal(texts_of(legal_cards(state)))
+
+
+def choices(legal: Legal) -> tuple[Decision, ...]:
+    """Cards and bids, all that are offered, and some of the many ways to name convert cards; a pass comes last."""
+    plays = [PlayCard(card) for card in legal.play]
+    for text in legal.play:
+        either = text.removesuffix(SECOND_COPY)
+        if either not in legal.play:
+            plays.append(PlayCard(either))  # Without its "#2" it means whichever copy is held (KR-16).
+    powers = (PassBid(),) if legal.also else ()
+    if legal.name and legal.name[0].startswith(TRUMP_MARK):
+        return (*plays, *namings(legal.name), *powers)
+    return (*plays, *(Bid(int(points)) for points in legal.name), *powers)
+
+
+def legal_cards(state: State) -> int:
+    """The cards that the seat on turn may play, as a mask: whoever cannot follow plays anything (KR-19)."""
+    terms, play, trump = state.terms, state.play, state.deal.trump
+    assert play.to_act is not None
+    assert trump is not None
+    hand = play.hands[play.to_act]
+    if play.trick:
+        return hand & terms.masks[trump][terms.suits[trump][play.trick[0]]] or hand
+    return hand
+
+
+def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
+    """A card, and what follows from it without a further decision: a Rebel more, the end of the round."""
+    phase = state.match.phase
+    if seat != state.play.to_act and phase != "bidding":
+        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
+    if phase != "playing":
+        raise RuleRefused(Refusal.NOT_NOW if phase == "bidding" else Refusal.TRUMP_NOT_CHOSEN)
+    if IDS_TWO_DECKS.get(text, len(TEXTS)) >= CARDS_IN_DECK * state.terms.options.decks:
+        raise RuleRefused(Refusal.UNKNOWN_CARD, card=text)
+    card = held_as(state.play.hands[seat], text)
+    if card is None:
+        raise RuleRefused(Refusal.CARD_NOT_HELD, card=text)
+    allowed = legal_cards(state)
+    if not allowed & BITS[card]:
+        raise RuleRefused(Refusal.MUST_FOLLOW_SUIT, legal=texts_of(allowed))
+    event = _card_played(state, seat, card)
+    if event.to_act is None:
+        return event, round_ended(evolve(state, event))
+    return (event,)
+
+
+def beats(terms: Terms, trump: int, card: int, best: int) -> bool:
+    """Whether a card takes the trick from its best card so far; of equal ones the first stays (KR-16, KR-17)."""
+    suits, ranks = terms.suits[trump], terms.ranks
+    suit = suits[card]
+    if suit != suits[best]:
+        return suit == trump
+    if ranks[card] == ranks[best]:
+        return terms.options.later_equal_card_wins
+    return ranks[card] > ranks[best]
+
+
+def _card_played(state: State, seat: int, card: int) -> CardPlayed:
+    terms, _, _, deal, middle, play = state
+    trick, turn = play.trick, play.turn + 1
+    assert deal.trump is not None
+    converted, spent = _converts(state, seat, card) if deal.watched >> FACES[card] & 1 else (None, None)
+    winning = play.winning
+    if not trick or beats(terms, deal.trump, card, trick[(winning - play.leader) % terms.seats]):
+        winning = seat
+    if len(trick) + 1 < terms.seats:
+        to_act = (seat + 1) % terms.seats
+        return CardPlayed(seat, TEXTS[card], winning, turn, to_act, None, converted, spent)
+    points = POINTS[card] + sum([POINTS[one] for one in trick])
+    captured = middle.captured
+    captured = (*captured[:winning], captured[winning] + points, *captured[winning + 1 :])
+    over = len(middle.tricks) + 1 == terms.held
+    taken = TrickTaken(winning, captured)
+    return CardPlayed(seat, TEXTS[card], winning, turn, None if over else winning, taken, converted, spent)
+
+
+def _converts(state: State, seat: int, card: int) -> tuple[Convert | None, Convert | None]:
+    """The convert card that this play is, if it is one: of a King it makes a Rebel, of a Rebel nothing (KR-15)."""
+    face, deal = FACES[card], state.deal
+    left = sum((hand & COPIES[face]).bit_count() for hand in state.play.hands)
+    convert = Convert(TEXTS[face], state.terms.copies[face] - left + 1)
+    if convert not in deal.converts:
+        return None, None
+    return (None, convert) if is_rebel(deal, seat) else (convert, None)
+
+
+def is_rebel(deal: Deal, seat: int) -> bool:
+    return seat in deal.rebels

@@ -1,0 +1,248 @@
+"""What one seat may know of a position, and of each event. Open this when something leaks (GEN-7, KR-12, KR-23)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, assert_never
+
+from darbar_rules.cards import CARDS_IN_DECK, DECKS_MAX, SUITS, TEXTS
+from darbar_rules.game import Legal, Shown
+from darbar_rules.games.kings_and_rebels.auction import NOTHING
+from darbar_rules.games.kings_and_rebels.events import (
+    BidMade,
+    BidPassed,
+    CardPlayed,
+    Convert,
+    ConvertsNamed,
+    DealRecord,
+    Event,
+    Fate,
+    RoundDealt,
+    RoundEnded,
+)
+from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.pack import texts_of
+from darbar_rules.games.kings_and_rebels.play import legal
+from darbar_rules.games.kings_and_rebels.scoring import rebel_points
+from darbar_rules.games.kings_and_rebels.state import Phase, Said, State
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCard:
+    seat: int
+    card: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTrick:
+    leader: int
+    cards: tuple[SeenCard, ...]
+    winner: int
+
+
+@dataclass(frozen=True, slots=True)
+class KingsAndRebelsView:
+    """All that a seat (None: a spectator) may know."""
+
+    seat: int | None
+    options: KingsAndRebelsOptions
+    phase: Phase
+    round: int
+    rounds: int  # of a whole game
+    attempt: int  # deals of this round that were passed out
+    turn: int
+    to_act: int | None
+    dealer: int | None
+    removed: tuple[str, ...]  # cards that are not in the pack
+    points_in_pack: int
+    minimum_bid: int
+    converts_max: int
+    totals: tuple[int, ...]
+    said: tuple[Said, ...]  # the auction
+    passed: tuple[int, ...]
+    high_bid: int | None
+    high_bidder: int | None
+    rebel_leader: int | None
+    bid: int | None  # that the Rebels have to reach
+    trump: str | None
+    converts: tuple[Convert, ...]  # as named, for those who may know them: the leader, or everyone
+    fates: tuple[Fate, ...]  # of the convert cards that were played, as far as this seat may know
+    rebels: tuple[int, ...]  # whom everybody knows, in the order in which they joined
+    captured: tuple[int, ...]  # points of each seat's tricks
+    rebel_points: int  # of the known Rebels together: there may be others
+    hand: tuple[str, ...]
+    hand_counts: tuple[int, ...]
+    leader: int  # of the trick
+    winning: int | None
+    trick: tuple[SeenCard, ...]
+    tricks: tuple[SeenTrick, ...]
+    legal: Legal
+    ended: RoundEnded | None  # the round that has just ended, all of it
+
+
+def view(state: State, seat: int | None) -> KingsAndRebelsView:
+    terms, match, auction, deal, middle, play = state
+    knows = knows_converts(state, seat)
+    return KingsAndRebelsView(
+        seat=seat,
+        options=terms.options,
+        phase=match.phase,
+        round=match.round,
+        rounds=terms.rounds,
+        attempt=deal.attempt,
+        turn=play.turn,
+        to_act=play.to_act,
+        dealer=match.dealer,
+        removed=terms.removed,
+        points_in_pack=terms.total,
+        minimum_bid=terms.minimum,
+        converts_max=terms.converts_max,
+        totals=match.totals,
+        said=auction.said,
+        passed=tuple(other for other in range(terms.seats) if auction.passed >> other & 1),
+        high_bid=auction.high,
+        high_bidder=auction.bidder,
+        rebel_leader=deal.leader,
+        bid=deal.bid,
+        trump=None if deal.trump is None else SUITS[deal.trump],
+        converts=deal.converts if knows else (),
+        fates=deal.fates if knows else tuple(fate for fate in deal.fates if fate.joined),
+        rebels=deal.rebels,
+        captured=middle.captured,
+        rebel_points=rebel_points(state),
+        hand=() if seat is None else texts_of(play.hands[seat]),
+        hand_counts=tuple(hand.bit_count() for hand in play.hands),
+        leader=play.leader,
+        winning=play.winning if play.trick else None,
+        trick=_seen(play.leader, play.trick, terms.seats),
+        tricks=tuple(
+            SeenTrick(first, _seen(first, cards, terms.seats), winner) for first, cards, winner in middle.tricks
+        ),
+        legal=NOTHING if seat is None else legal(state, seat),
+        ended=match.ended,
+    )
+
+
+def knows_converts(state: State, seat: int | None) -> bool:
+    """Whether this seat sees the list of convert cards, and which were spent: everyone when the round is over."""
+    if state.terms.options.convert_cards == "public" or state.match.ended is not None:
+        return True
+    return seat is not None and seat == state.deal.leader
+
+
+def show(before: State, event: Event) -> Shown:
+    """What an event lets be seen. Each field is named here or seen by nobody; an unknown event is a bug."""
+    match event:
+        case CardPlayed():
+            return _show_card(before, event)
+        case BidMade():
+            return Shown(_bid(event))
+        case BidPassed():
+            return Shown({"seat": event.seat, "leader": event.leader, "to_act": event.to_act, "turn": event.turn})
+        case RoundDealt():
+            return _show_deal(before, event)
+        case ConvertsNamed():
+            return _show_naming(before, event)
+        case RoundEnded():
+            return Shown(_result(event))
+        case _:
+            assert_never(event)
+
+
+def _show_card(before: State, event: CardPlayed) -> Shown:
+    public: dict[str, Any] = {
+        "seat": event.seat,
+        "card": event.card,
+        "winning": event.winning,
+        "to_act": event.to_act,
+        "turn": event.turn,
+    }
+    if event.trick is not None:
+        public["trick"] = {"winner": event.trick.winner, "captured": list(event.trick.captured)}
+    if event.converted is not None:
+        public["converted"] = _convert(event.converted)
+    if event.spent is None:
+        return Shown(public)
+    spent = {"spent": _convert(event.spent)}
+    if before.terms.options.convert_cards == "public":
+        return Shown(public | spent)
+    assert before.deal.leader is not None
+    return Shown(public, {before.deal.leader: spent})
+
+
+def _bid(event: BidMade) -> Mapping[str, Any]:
+    return {
+        "seat": event.seat,
+        "points": event.points,
+        "forced": event.forced,
+        "leader": event.leader,
+        "to_act": event.to_act,
+        "turn": event.turn,
+    }
+
+
+def _show_deal(before: State, event: RoundDealt) -> Shown:
+    return Shown(
+        {
+            "round": event.round,
+            "attempt": event.attempt,
+            "dealer": event.dealer,
+            "removed": list(before.terms.removed),
+            "hand_counts": [len(hand) for hand in event.hands],
+            "must_bid": event.must_bid,
+            "to_act": event.to_act,
+            "turn": event.turn,
+        },
+        {seat: {"hand": list(hand)} for seat, hand in enumerate(event.hands)},
+    )
+
+
+def _show_naming(before: State, event: ConvertsNamed) -> Shown:
+    public: dict[str, Any] = {"seat": event.seat, "trump": event.trump, "to_act": event.to_act, "turn": event.turn}
+    converts = {"converts": [_convert(convert) for convert in event.converts]}
+    if before.terms.options.convert_cards == "public":
+        return Shown(public | converts)
+    return Shown(public, {event.seat: converts})
+
+
+def _convert(convert: Convert) -> Mapping[str, Any]:
+    return {"card": convert.card, "ordinal": convert.ordinal}
+
+
+def _result(event: RoundEnded) -> Mapping[str, Any]:
+    return {
+        "round": event.round,
+        "leader": event.leader,
+        "bid": event.bid,
+        "trump": event.trump,
+        "rebels": list(event.rebels),
+        "converts": [
+            {"card": fate.card, "ordinal": fate.ordinal, "seat": fate.seat, "joined": fate.joined}
+            for fate in event.converts
+        ],
+        "captured": list(event.captured),
+        "red_points": event.red_points,
+        "success": event.success,
+        "winners": list(event.winners),
+        "points": list(event.points),
+        "totals": list(event.totals),
+        "game_over": event.game_over,
+        "places": list(event.places),
+        "deal": _record(event.deal),
+    }
+
+
+def _record(record: DealRecord) -> Mapping[str, Any]:
+    return {"dealer": record.dealer, "attempt": record.attempt, "hands": [list(hand) for hand in record.hands]}
+
+
+def _seen(leader: int, cards: tuple[int, ...], seats: int) -> tuple[SeenCard, ...]:
+    return tuple(_seen_card((leader + place) % seats, card) for place, card in enumerate(cards))
+
+
+# Views of long rounds are mostly such cards, and there are few different ones.
+@lru_cache(maxsize=SEATS_MAX[DECKS_MAX] * CARDS_IN_DECK * DECKS_MAX)
+def _seen_card(seat: int, card: int) -> SeenCard:
+    return SeenCard(seat, TEXTS[card])
