@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ from darbar_table.state import Table
 
 COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
-FRAMES_KEPT_MAX = 160
+FRAMES_KEPT_MAX = 16
 
 
 class Answering(Protocol):
@@ -32,27 +33,39 @@ class Socketed(Protocol):
 
     def send(self, frame: bytes) -> None: ...
 
+    def write(self, wire: bytes) -> None: ...
+
     def close(self, code: str, message: str) -> None: ...
 
 
 class Ids:
-    """The last ids of a seat: hash of the id, digest of the body, version. Forgotten when the seat changes hands."""
+    """The last ids of a seat: hash of the id, digest of the body, version. Forgotten when the seat changes hands.
 
-    __slots__ = ("_ring",)
+    Three rings of plain numbers: there is one such object for every seat in memory, and it is asked for every command.
+    """
+
+    __slots__ = ("_digests", "_hashes", "_next", "_versions")
 
     def __init__(self) -> None:
-        self._ring: deque[tuple[int, int, int]] = deque(maxlen=IDS_REMEMBERED_MAX)
+        self._hashes = array("q", bytes(8 * IDS_REMEMBERED_MAX))
+        self._digests = array("I", bytes(4 * IDS_REMEMBERED_MAX))
+        self._versions = array("i", bytes(4 * IDS_REMEMBERED_MAX))
+        self._next = 0
 
     def remember(self, command_id: str, digest: int, version: int) -> None:
-        self._ring.append((hash(command_id), digest, version))
+        place = self._next
+        self._hashes[place] = hash(command_id)
+        self._digests[place] = digest
+        self._versions[place] = version
+        self._next = (place + 1) % IDS_REMEMBERED_MAX
 
     def find(self, command_id: str) -> tuple[int, int] | None:
         """The digest and the version of a command with this id."""
         wanted = hash(command_id)
-        for known, digest, version in self._ring:
-            if known == wanted:
-                return digest, version
-        return None
+        if wanted not in self._hashes:
+            return None
+        place = self._hashes.index(wanted)
+        return self._digests[place], self._versions[place]
 
 
 class Entry:
@@ -88,7 +101,7 @@ class Entry:
         self.in_flight = False
         self.frozen = False
         self.stale = False
-        self.waiting: deque[tuple[Any, Answering | None]] = deque()
+        self.waiting: deque[tuple[Any, Answering | None]] | None = None
         self.sockets: list[Socketed] = []
         self.frames: list[SeatFrames] = []
         self.ids: dict[int, Ids] = {}
@@ -128,5 +141,9 @@ class Entry:
         if type(event) in (SeatTaken, SeatFreed):
             self.ids.pop(seat, None)
         command_id = getattr(event, "id", None)
-        if command_id is not None and type(event) is not SeatFreed:
-            self.ids.setdefault(seat, Ids()).remember(command_id, event.digest, version)  # type: ignore[attr-defined]
+        if command_id is None or type(event) is SeatFreed:
+            return
+        ids = self.ids.get(seat)
+        if ids is None:
+            ids = self.ids[seat] = Ids()
+        ids.remember(command_id, event.digest, version)  # type: ignore[attr-defined]

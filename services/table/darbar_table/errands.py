@@ -67,7 +67,7 @@ class Errands:
         if table.phase is not Phase.PLAYING:
             return
         turn: Turn = table.rules.turn(table.state)
-        due = tuple(seat for seat in turn.seats if table.seats[seat].played_by_bot)
+        due = tuple([seat for seat in turn.seats if table.seats[seat].played_by_bot])
         mark = (turn.round, turn.turn, due)
         if not due or mark == entry.asked_bots:
             return

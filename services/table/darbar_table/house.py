@@ -197,10 +197,10 @@ class House:
         self.owner.wheel.set(entry, None)
         for socket in list(entry.sockets):
             socket.close(TableReason.UNAVAILABLE, "This table is read again.")
-        for _, answering in entry.waiting:
+        for _, answering in entry.waiting or ():
             if answering is not None:
                 answering.refuse(TableReason.UNAVAILABLE, "Try again.", details={}, retry=True)
-        entry.waiting.clear()
+        entry.waiting = None
         self._spawn(self._read_again(entry))
 
     async def _read_again(self, entry: Entry) -> None:

@@ -39,7 +39,12 @@ class Codecs:
 
 def replay(table_id: UUID, rows: Sequence[StoredEvent], rules: Game, codec: EventCodec) -> Table:
     """The state that a log gives."""
-    events = decode(rows, codec)
+    return rebuilt(table_id, decode(rows, codec), rules)
+
+
+def rebuilt(table_id: UUID, events: Iterable[Event], rules: Game) -> Table:
+    """The state that these events give."""
+    events = iter(events)
     first = next(events, None)
     if not isinstance(first, TableCreated):
         raise LogBroken("a log begins with table_created")
@@ -61,9 +66,10 @@ def decode(rows: Iterable[StoredEvent], codec: EventCodec) -> Iterator[Event]:
 def entry_of(table_id: UUID, rows: Sequence[StoredEvent], codecs: Codecs, game: str) -> Entry:
     """A table as its owner holds it, with the ids of commands that may come again."""
     rules, codec = codecs.of(game)
-    table = replay(table_id, rows, rules, codec)
+    events = list(decode(rows, codec))
+    table = rebuilt(table_id, events, rules)
     entry = Entry(table_id, shard=shard_of(table_id), codec=codec, table=table, chain=rows[-1].chain)
-    for version, event in enumerate(decode(rows, codec), start=1):
+    for version, event in enumerate(events, start=1):
         entry.remember_id(event, version)
     return entry
 

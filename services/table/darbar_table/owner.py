@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
@@ -28,6 +29,7 @@ from darbar_table.projection import SeatFrames, seat_frames
 from darbar_table.refusals import refused
 from darbar_table.settings import Settings
 from darbar_table.state import Phase, Table
+from darbar_table.wire import text_frame
 from darbar_table.writer import Append, Outcome, Row, Writer
 
 log = structlog.get_logger()
@@ -69,6 +71,8 @@ class Owner:
     def submit(self, entry: Entry, command: Command, answering: Answering | None = None) -> None:
         """Decide now, or when the table's append in flight is stored. Never blocks, never raises."""
         if entry.in_flight or entry.waiting:
+            if entry.waiting is None:
+                entry.waiting = deque()
             if answering is not None and len(entry.waiting) >= COMMANDS_WAITING_MAX:
                 self._refuse(answering, refused(TableReason.BUSY), retry=True)
                 return
@@ -173,7 +177,7 @@ class Owner:
         shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
             if entry.sockets:
-                frames = seat_frames(before, event, after, remaining_ms)
+                frames = seat_frames(before, event, after, remaining_ms, last=after is draft.table)
                 _send(entry, frames, before, after)
                 shown.append(frames)
             entry.remember_id(event, after.version)
@@ -199,6 +203,8 @@ class Owner:
         while entry.waiting and not entry.in_flight:
             command, answering = entry.waiting.popleft()
             self._decide(entry, command, answering)
+        if not entry.waiting:
+            entry.waiting = None
 
     def _refuse(self, answering: Answering | None, error: Refused | RuleRefused, *, retry: bool) -> None:
         if answering is None:
@@ -243,15 +249,17 @@ class Owner:
 
 
 def _send(entry: Entry, frames: SeatFrames, before: Table, after: Table) -> None:
-    """Everyone at the table, with what their seat may see at this version."""
+    """Everyone at the table, with what their seat may see at this version; most see the same, encoded once."""
     seats_move = before.seats is not after.seats
+    same = text_frame(frames.for_seat(None))
     for socket in entry.sockets:
         seat = socket.seat
         if seats_move:
             now = after.seat_of(socket.account_id)
             seat = now if seat is None else seat
             socket.seat = now
-        socket.send(frames.for_seat(seat))
+        own = frames.tail_of(seat)
+        socket.write(text_frame(b"%b%b}" % (frames.head, own)) if own else same)
 
 
 def at_rest(table: Table) -> Any:

@@ -55,13 +55,18 @@ class SeatFrames(msgspec.Struct, frozen=True):
 
     version: int
     head: bytes
-    tails: dict[int, bytes]
+    tails: tuple[tuple[int, bytes], ...]
 
     def for_seat(self, seat: int | None) -> bytes:
         """The whole frame for a seat; None is a spectator."""
-        if seat is None:
-            return self.head + b"}"
-        return self.head + self.tails.get(seat, b"") + b"}"
+        return self.head + self.tail_of(seat) + b"}"
+
+    def tail_of(self, seat: int | None) -> bytes:
+        """What this seat sees beside the rest; often nothing."""
+        for number, tail in self.tails:
+            if number == seat:
+                return tail
+        return b""
 
 
 def shown(before: Table, event: events.Event) -> Shown:
@@ -71,8 +76,13 @@ def shown(before: Table, event: events.Event) -> Shown:
     return Shown({name: getattr(event, name) for name in PUBLIC_FIELDS[type(event)]})
 
 
-def seat_frames(before: Table, event: events.Event, after: Table, remaining_ms: int | None) -> SeatFrames:
-    """The frames of one version. The public part is encoded once; the actor's frame has the command's id."""
+def seat_frames(
+    before: Table, event: events.Event, after: Table, remaining_ms: int | None, *, last: bool = True
+) -> SeatFrames:
+    """The frames of one version. The public part is encoded once; the actor's frame has the command's id.
+
+    Only the `last` of a command's events says what may be decided next: the others are over when they are seen.
+    """
     view = shown(before, event)
     played = type(event) is events.Played
     kind = before.rules.kind_of(event.event) if played else KIND_OF[type(event)]  # type: ignore[attr-defined]
@@ -87,10 +97,10 @@ def seat_frames(before: Table, event: events.Event, after: Table, remaining_ms: 
         time_left,
     )
     tails = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
-    if after.phase is Phase.PLAYING:
+    if last and after.phase is Phase.PLAYING:
         _add_legal(after, tails)
     _add_id(after, event, tails)
-    return SeatFrames(after.version, head, tails)
+    return SeatFrames(after.version, head, tuple(tails.items()))
 
 
 def _add_legal(after: Table, tails: dict[int, bytes]) -> None:

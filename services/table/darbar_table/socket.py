@@ -40,6 +40,7 @@ from darbar_table.projection import snapshot
 from darbar_table.refusals import refused
 from darbar_table.seats import can_be_taken
 from darbar_table.state import Phase
+from darbar_table.wire import text_frame
 
 HELLO_SECONDS_MAX = 10.0
 PING_SECONDS = 4.0
@@ -63,18 +64,10 @@ class Transport(Protocol):
     def abort(self) -> None: ...
 
 
-def text_frame(payload: bytes) -> bytes:
-    """One unmasked, uncompressed text message as it goes over the wire (RFC 6455)."""
-    length = len(payload)
-    if length < 126:
-        return b"\x81%c%b" % (length, payload)
-    if length < 65536:
-        return b"\x81\x7e%b%b" % (length.to_bytes(2, "big"), payload)
-    return b"\x81\x7f%b%b" % (length.to_bytes(8, "big"), payload)
-
-
 class Pace:
     """At most so many frames a second: a client that sends more is read more slowly, nothing is lost."""
+
+    __slots__ = ("_at", "_left", "_rate")
 
     def __init__(self, frames_a_second_max: int) -> None:
         self._rate = float(frames_a_second_max)
@@ -111,6 +104,23 @@ class Reply:
 class PlayerSocket:
     """One connection. `seat` is kept by the owner; whoever has none sees the public part only."""
 
+    __slots__ = (
+        "_closed",
+        "_decisions",
+        "_decoder",
+        "_entry",
+        "_expiry",
+        "_handlers",
+        "_house",
+        "_invalid",
+        "_person",
+        "_tokens",
+        "_transport",
+        "_web_socket",
+        "account_id",
+        "seat",
+    )
+
     def __init__(
         self,
         web_socket: web.WebSocketResponse,
@@ -138,14 +148,18 @@ class PlayerSocket:
         self.seat: int | None = None
 
     def send(self, frame: bytes) -> None:
-        """Queue a frame; a socket that is too slow is cut off, and comes back to resume."""
+        """Queue a frame."""
+        self.write(text_frame(frame))
+
+    def write(self, wire: bytes) -> None:
+        """Queue what text_frame made; a socket that is too slow is cut off, and comes back to resume."""
         if self._transport.is_closing():
             return
         if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
             log.warning("socket_too_slow", account_id=self.account_id)
             self._transport.abort()
             return
-        self._transport.write(text_frame(frame))
+        self._transport.write(wire)
 
     def close(self, code: str, message: str) -> None:
         """Say why, then end; the reader notices."""
@@ -196,7 +210,7 @@ class PlayerSocket:
             elif isinstance(frame, FreshToken):
                 self._fresh_token(frame)
             else:
-                await self._command(self._entry, frame)
+                await self._command(self._entry, frame, text)
         except Refused as error:
             self._refused(error)
 
@@ -278,12 +292,12 @@ class PlayerSocket:
             raise refused(TableReason.TOKEN_INVALID)
         self._bear(claims)
 
-    async def _command(self, entry: Entry, frame: Any) -> None:
+    async def _command(self, entry: Entry, frame: Any, text: bytes) -> None:
         assert self._person is not None
         if not _ID.fullmatch(frame.id):
             raise refused(TableReason.COMMAND_ID_INVALID)
         reply = Reply(self, frame.id)
-        digest = zlib.crc32(_encode(frame))
+        digest = zlib.crc32(text)
         if isinstance(frame, Sit):
             await self._sit(entry, frame, digest=digest, reply=reply)
             return
