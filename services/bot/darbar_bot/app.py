@@ -30,7 +30,9 @@ def build_app(settings: Settings) -> web.Application:
     app[SETTINGS] = settings
     app[METRICS] = metrics
     app[REGISTRY] = metrics.registry
-    app[WORKERS] = Workers(settings.workers, on_end=metrics.children_ended.inc)
+    app[WORKERS] = Workers(
+        settings.workers, answer_seconds_max=settings.answer_seconds_max, on_end=metrics.children_ended.inc
+    )
     app.cleanup_ctx.extend([_run_workers, _open_bus])
     app.add_routes([*health_routes(lambda: _missing(app)), metrics_route(metrics.registry)])
     return app

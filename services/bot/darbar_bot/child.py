@@ -23,8 +23,8 @@ from darbar_kit import logs
 RECEIVE_BYTES = 64 * 1024
 # The table gives up after 2 s; a decision that takes half of that has gone wrong.
 DECISION_SECONDS_MAX = 1.0
-# Owners of tables share the machine with bots: people's moves come first.
-NICENESS = 5
+# Owners of tables share the machine with bots, and people's moves come first; but a bot must not starve either.
+NICENESS = 2
 
 log = structlog.get_logger()
 

@@ -71,6 +71,11 @@ class Link(asyncio.Protocol):
         """How many requests are in the child; as many as can be when it takes none."""
         return len(self._in_child) if self.ready else REQUESTS_IN_CHILD_MAX
 
+    @property
+    def exit_code(self) -> int | None:
+        """Of a child that has ended; minus the number of the signal that ended it."""
+        return None if self._process is None else self._process.returncode
+
     async def live(self, command: Sequence[str]) -> None:
         """Start the child and return when it has ended; a cancelled caller ends it. Raises ChildNotStarted."""
         parent_end, child_end = socket.socketpair()
@@ -128,7 +133,7 @@ class Link(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
         if self._process is not None:
-            self._process.kill()
+            self._process.kill()  # Does nothing to one that has ended by itself.
             self._process.wait()
 
     def _take(self, message: Ready | Decided | NotDecided) -> None:

@@ -19,7 +19,6 @@ from darbar_kit.errors import Refused, Unavailable
 # Beyond this a request is refused `busy`, and the table falls back at once. With what is in the children it must stay
 # below the number of messages that the bus handles at a time, else nobody would be there to refuse.
 REQUESTS_WAITING_MAX = 192
-REQUEST_SECONDS_MAX = 1.8
 RESTART_SECONDS_MIN = 0.05
 RESTART_SECONDS_MAX = 5.0
 CHILD_COMMAND = (sys.executable, "-P", "-m", "darbar_bot.child")
@@ -30,8 +29,16 @@ log = structlog.get_logger()
 class Workers:
     """A fixed number of children. `run` must be running for `decide` to be answered."""
 
-    def __init__(self, count: int, *, on_end: Callable[[], object], command: Sequence[str] = CHILD_COMMAND) -> None:
+    def __init__(
+        self,
+        count: int,
+        *,
+        answer_seconds_max: float,
+        on_end: Callable[[], object],
+        command: Sequence[str] = CHILD_COMMAND,
+    ) -> None:
         self._count = count
+        self._answer_seconds_max = answer_seconds_max
         self._on_end = on_end
         self._command = command
         self._links: set[Link] = set()
@@ -64,7 +71,7 @@ class Workers:
         self._waiting.append(job)
         self._dispatch()
         try:
-            async with asyncio.timeout(REQUEST_SECONDS_MAX):
+            async with asyncio.timeout(self._answer_seconds_max):
                 return await job.answer
         except TimeoutError:
             raise _too_slow() from None
@@ -101,7 +108,7 @@ class Workers:
         unanswered = link.unanswered()
         if unanswered:
             unanswered.popleft().fail(_too_slow())
-            log.warning("child_ended", requests_taken_back=len(unanswered))
+        log.warning("child_ended", exit_code=link.exit_code, requests_taken_back=len(unanswered))
         self._waiting.extendleft(reversed(unanswered))
         self._dispatch()
 

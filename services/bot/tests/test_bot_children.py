@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
-from bot_fixtures import STUBBORN_CHILD, MakeRequest, StartWorkers
+from bot_fixtures import ANSWER_SECONDS, STUBBORN_CHILD, MakeRequest, StartWorkers
 
 from darbar_bot.link import REQUESTS_IN_CHILD_MAX
 from darbar_bot.workers import REQUESTS_WAITING_MAX, Workers
@@ -28,7 +28,7 @@ from darbar_bot.workers import Workers
 from darbar_contracts.bots import BotRequest
 
 async def main():
-    workers = Workers(2, on_end=lambda: None, command=sys.argv[1:])
+    workers = Workers(2, answer_seconds_max=60, on_end=lambda: None, command=sys.argv[1:])
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(workers.run())
         while workers.ready < 2:
@@ -95,9 +95,10 @@ async def test_a_policy_that_breaks_costs_no_child(
 
 async def test_a_program_that_does_not_start_is_tried_again(views: list[Any], request_of: MakeRequest) -> None:
     ended: list[str] = []
-    workers = Workers(1, on_end=lambda: ended.append("ended"), command=(sys.executable, "-c", "pass"))
+    nothing = (sys.executable, "-c", "pass")
+    workers = Workers(1, answer_seconds_max=0.1, on_end=lambda: ended.append("ended"), command=nothing)
     task = asyncio.create_task(workers.run())
-    await eventually(lambda: len(ended) > 1)
+    await eventually(lambda: len(ended) > 1, seconds=ANSWER_SECONDS)
     assert workers.ready == 0
     with pytest.raises(Unavailable, match="decision_too_slow"):
         await workers.decide(request_of(views[0]))
@@ -152,7 +153,7 @@ async def test_children_end_with_a_parent_that_is_killed() -> None:
     assert len(children) == 2
     parent.kill()
     await parent.wait()
-    await eventually(lambda: not any(_lives(child) for child in children))
+    await eventually(lambda: not any(_lives(child) for child in children), seconds=ANSWER_SECONDS)
 
 
 def _lives(process: psutil.Process) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
-from bot_fixtures import MakeRequest, Service
+from bot_fixtures import ANSWER_SECONDS, MakeRequest, Service
 
 from darbar_bot.settings import Settings
 from darbar_contracts.bots import BotAnswer, BotRequest
@@ -21,7 +21,6 @@ from darbar_kit.testing import eventually
 from darbar_rules.games import BY_NAME
 from darbar_rules.games.court_piece.options import CourtPieceOptions
 
-ANSWER_SECONDS = 10.0
 GAME = BY_NAME["court_piece"]
 
 
