@@ -102,9 +102,13 @@ def met_of(row: Row) -> bool:
 
 def line(row: Row) -> str:
     """One row as people read it."""
-    against = f" | {row.reference} {row.reference_value:,.1f} | ratio {row.ratio:.2f}" if row.reference_value else ""
-    verdict = " ".join(row.voids) + " NOT MET" if row.voids else "met" if row.met else "NOT MET"
-    return f"{row.row}: {row.value:,.1f} {row.unit}{against} | target {row.target:g} | {verdict}"
+    against = f" | {row.reference} {_short(row.reference_value)} | ratio {row.ratio:.2f}" if row.reference_value else ""
+    verdict = " ".join([*row.voids, "met" if row.met else "NOT MET"])
+    return f"{row.row}: {_short(row.value)} {row.unit}{against} | target {row.target:,g} | {verdict}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def read(text: bytes) -> Row:
