@@ -49,6 +49,14 @@ def test_cp_15_the_face_down_card_is_not_in_the_callers_hand() -> None:
 
 
 @pytest.mark.ruling("CP-15")
+def test_cp_15_only_the_caller_knows_the_face_down_card_and_its_suit() -> None:
+    table = start(HIDDEN, caller=N, trump="5S", holding={N: "5S 2H 3H"})
+    for seat in (N, E, S, W, None):
+        view = COURT_PIECE.view(table.state, seat)
+        assert (view.indicator, view.trump) == (("5S", "S") if seat == N else (None, None))
+
+
+@pytest.mark.ruling("CP-15")
 def test_cp_15_with_nothing_else_of_the_led_suit_the_caller_counts_as_void() -> None:
     table = play(HIDDEN, "0: 2H 3H 4H 5H", "3: KS", caller=N, trump="5S", holding={N: "9D 8C"})
     assert COURT_PIECE.legal(table.state, N).play == ("8C", "9D")
@@ -256,6 +264,9 @@ def test_cp_20_with_the_option_the_winning_card_must_come_after_the_showing() ->
     assert picked_up(table) == [0, 0, 0, 4]
     table = play(options, *before[:2], "0: show AH 3H 4H 2H", "0: KD 3D 4D 5D", caller=N, trump="5S")
     assert picked_up(table) == [0, 0, 0, 4]
+    led_by_east = ("0: KC 2C 3C 4C", "0: 5C QC 6C 7C", "1: AH 3H ask 2D 4H", "1: KD 3D 4D 5D", "1: AD 6D 7D 8D")
+    assert picked_up(play(options, *led_by_east, caller=N, trump="5S")) == [0, 0, 0, 0, 5]
+    assert picked_up(play(HIDDEN, *led_by_east, caller=N, trump="5S")) == [0, 0, 0, 4, 0]
 
 
 @pytest.mark.ruling("CP-20")

@@ -52,7 +52,9 @@ def test_cp_26_the_trump_wins_the_very_trick_and_later_voids_may_overtrump() -> 
     assert play(KAAT, "0: AH 2D 3D 4H", caller=N).state.middle.tricks[-1].winner == S
     assert play(KAAT, "0: AH 4D 3D 4H", caller=N).state.middle.tricks[-1].winner == E
     assert play(KAAT, "0: AH 2D AC 4H", caller=N).state.middle.tricks[-1].winner == E  # clubs came too late
-    assert play(KAAT, "0: AH 3H 4H 2S", caller=N).state.middle.tricks[-1].winner == W
+    last = play(KAAT, "0: AH 3H 4H 2S", caller=N)
+    assert last.state.middle.tricks[-1].winner == W
+    assert COURT_PIECE.view(last.state, None).trump == "S"
 
 
 @pytest.mark.ruling("CP-27")

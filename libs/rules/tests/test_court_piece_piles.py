@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from darbar_rules.cards import TEXTS
-from darbar_rules.games.court_piece.events import CardPlayed, RoundEnded
+from darbar_rules.games.court_piece.events import CardPlayed, RoundEnded, TrickTaken
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions, PileSizes, TrumpMode
+from darbar_rules.games.court_piece.piles import ends_round
 from darbar_rules.games.court_piece.testing import Played, play, start, tricks_won_by
 from darbar_rules.testing import random_game
 
@@ -175,6 +176,15 @@ def test_cp_13_eleven_to_nothing_is_not_the_end() -> None:
     played = after_winners(THREE, [N] * 12)
     assert played.state.match.phase == "playing"
     assert isinstance(after_winners(THREE, [N] * 13).events[-1], RoundEnded)
+
+
+@pytest.mark.ruling("CP-13")
+@pytest.mark.parametrize(
+    ("collected", "tricks", "ends"),
+    [((7, 1), 9, True), ((1, 7), 9, True), ((6, 6), 12, False), ((12, 0), 12, False), ((13, 0), 13, True)],
+)
+def test_cp_13_seven_and_one_are_enough(collected: tuple[int, int], tricks: int, ends: bool) -> None:
+    assert ends_round(TrickTaken(N, 2, 0, collected), tricks) is ends
 
 
 @pytest.mark.ruling("CP-14")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -13,7 +13,7 @@ import pytest
 
 from darbar_rules.game import Game
 from darbar_rules.games import ALL, BY_NAME
-from darbar_rules.testing import facts_of, options_with
+from darbar_rules.testing import facts_of, options_with, pairwise_options, random_game
 
 FOLDER = Path(__file__).parent / "golden"
 LOGS = sorted(FOLDER.glob("*.ndjson"))
@@ -69,6 +69,14 @@ def test_a_golden_log_replays_to_the_same_positions(log: Path) -> None:
         assert found == after
         checked += 1
     assert checked > 100
+
+
+@pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
+def test_every_event_is_read_back_as_it_was(game: Game) -> None:
+    for seed, options in enumerate(pairwise_options(game)[:12]):
+        for step in random_game(game, options, seed, rounds_max=2):
+            for event in step.events:
+                assert read_as(type(event), json.loads(json.dumps(asdict(event)))) == event
 
 
 @pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])

@@ -209,7 +209,7 @@ def _check_playing(state: State, seat: int) -> None:
 
 
 def _held(state: State, seat: int, text: str | None) -> int:
-    card = None if text is None else IDS.get(text)
+    card = IDS.get(text or "")
     if card is None:
         raise RuleRefused(Refusal.UNKNOWN_CARD, card=text)
     if not state.play.hands[seat] & BITS[card]:
