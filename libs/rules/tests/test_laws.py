@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from itertools import product
 from typing import Any
@@ -30,8 +30,9 @@ from darbar_rules.testing import (
 GAMES = pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
 LONG_RUN = settings(STEADY, max_examples=60)
 
-# A round has at most so many decisions: a choice, and for each of 52 cards one power used before it.
-DECISIONS_A_ROUND_MAX = 1 + 2 * 52
+# A round has at most so many decisions: for each of 52 cards one power used before it, and a choice. Or the cards of two
+# decks and what is named, with bids in steps of 5 up to 500 and the passes of twelve seats in three deals before.
+DECISIONS_A_ROUND_MAX = 2 * 52 + 1 + 100 + 3 * 12
 ROUNDS_A_GAME_MAX = 400
 
 
@@ -90,7 +91,9 @@ def test_a_legal_decision_is_there_until_the_game_is_over(game: Game, data: st.D
         turn = game.turn(step.after)
         for seat in range(game.seat_counts(options)[0]):
             legal = game.legal(step.after, seat)
-            assert bool(game.choices(legal)) == (seat in turn.seats)
+            choices = game.choices(legal)
+            assert choices or seat not in turn.seats
+            assert seat in turn.seats or all(_wire_type(game, choice) in game.out_of_turn for choice in choices)
             assert legal == game.view(step.after, seat).legal
 
 
@@ -139,6 +142,10 @@ def _says_the_same(game: Game, step: Step, seat: int, decision: Any) -> bool:
         and all(value is None or said[name] == value for name, value in _said(legal).items())
         for legal in game.choices(game.legal(step.after, seat))
     )
+
+
+def _wire_type(game: Game, decision: Any) -> str:
+    return next(name for name, kind in game.decisions.items() if type(decision) is kind)
 
 
 def _said(decision: Any) -> dict[str, Any]:
@@ -251,12 +258,14 @@ def assert_plain(value: Any) -> None:
 
 
 @GAMES
-def test_a_seat_is_given_nothing_when_it_is_not_on_turn(game: Game) -> None:
+def test_a_seat_is_given_nothing_when_it_is_not_on_turn_but_what_is_taken_off_turn(game: Game) -> None:
     options = game.options_type()
     for step in random_game(game, options, 5, rounds_max=1):
         for seat in range(game.seat_counts(options)[0]):
             if seat not in game.turn(step.after).seats:
-                assert game.legal(step.after, seat) == Legal()
+                legal = game.legal(step.after, seat)
+                assert replace(legal, also=()) == Legal()
+                assert set(legal.also) <= game.out_of_turn
         assert game.view(step.after, None).legal == Legal()
 
 

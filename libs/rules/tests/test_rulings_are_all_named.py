@@ -15,6 +15,8 @@ RULINGS = (
     "CP-14b",
     *(f"K20-{number}" for number in range(1, 20)),
     *(f"K32-{number}" for number in range(1, 18)),
+    *(f"KR-{number}" for number in range(1, 27)),
+    "KR-15b",
 )
 
 
