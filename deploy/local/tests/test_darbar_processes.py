@@ -38,7 +38,7 @@ async def get(url: str) -> dict[str, object]:
 
 
 async def all_gone(children: dict[str, psutil.Process]) -> None:
-    await eventually(lambda: all(gone(child) for child in children.values()))
+    await eventually(lambda: all(gone(child) for child in children.values()), seconds=30)
 
 
 @pytest.fixture(scope="module")

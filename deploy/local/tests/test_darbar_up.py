@@ -63,7 +63,7 @@ async def add_note(url: str, text: str) -> None:
 
 
 async def all_gone(children: list[psutil.Process]) -> None:
-    await eventually(lambda: all(gone(child) for child in children))
+    await eventually(lambda: all(gone(child) for child in children), seconds=30)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ async def test_a_signal_stops_everything(darbar: Start) -> None:
 
 async def test_a_signal_while_it_starts_stops_it_too(darbar: Start, data: Path) -> None:
     up = await darbar()
-    await eventually(lambda: "postgres" in up.children())
+    await eventually(lambda: "postgres" in up.children(), seconds=60)
     children = up.children()
 
     code, complaints = await up.end(signal.SIGINT)
@@ -267,7 +267,8 @@ async def test_a_service_that_is_never_ready_is_told(
     code, complaints = await up.end()
 
     assert code == ExitCode.SERVICE_FAILED
-    assert complaints.splitlines()[-1].endswith("(DARBAR_READY_SECONDS_MAX): wallet: luck is missing")
+    # On a slow machine the others aren't ready by then either.
+    assert "not ready after 2 s (DARBAR_READY_SECONDS_MAX): wallet: " in complaints.splitlines()[-1]
 
 
 async def test_a_service_that_cannot_stop_holds_nothing_up(darbar: Start) -> None:

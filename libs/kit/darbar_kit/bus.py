@@ -25,8 +25,10 @@ HANDLERS_RUNNING_MAX = 256
 MESSAGES_WAITING_MAX = 8192
 CONNECT_SECONDS_MAX = 10.0
 RECONNECT_SECONDS = 0.25
+ERRORS_TOLD_MAX = 10
 PING_SECONDS = 5
 CLOSE_SECONDS_MAX = 5.0
+FLUSH_SECONDS_MAX = 5
 # Older servers take per-key time limits and then ignore them.
 SERVER_VERSION_MIN = (2, 12)
 
@@ -95,7 +97,7 @@ class Bus:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._closing = False
-        self._last_error = ""
+        self._errors: dict[str, None] = {}  # The different ones since the last connection, in their order.
         self._running: set[asyncio.Task[None]] = set()
         self._listenings: set[Listening] = set()
         self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
@@ -109,7 +111,7 @@ class Bus:
                 await bus._open(url, name)
         except (OSError, TimeoutError, nats.errors.Error) as error:
             await bus.close()
-            reason = bus._last_error or str(error)
+            reason = "; ".join(bus._errors) or str(error)
             raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server lets us in: {reason}") from error
         version = bus.client.connected_server_version
         if (version.major, version.minor) < SERVER_VERSION_MIN:
@@ -215,21 +217,31 @@ class Bus:
         subscription = await self._client.subscribe(
             subject, queue=queue, cb=take, pending_msgs_limit=MESSAGES_WAITING_MAX
         )
-        # After this the server knows the subscription: a request sent by anybody finds us.
-        await self._client.flush()
         listening = Listening(subscription, self._listenings.discard)
         self._listenings.add(listening)
+        await self._settle()
         return listening
 
+    async def _settle(self) -> None:
+        """After this the server knows the subscription: a request sent by anybody finds us."""
+        # A connection that is lost, now or meanwhile, brings its subscriptions along when it comes back.
+        with contextlib.suppress(nats.errors.Error, TimeoutError):
+            # The library writes the first PING before the subscription that waits to be written; the second follows it.
+            for _ in range(2):
+                if self.connected:
+                    await self._client.flush(timeout=FLUSH_SECONDS_MAX)
+
     async def _log_error(self, error: Exception) -> None:
-        # While there is no connection the same one comes several times a second.
+        # While there is no connection the same few come several times a second.
         text = str(error) or type(error).__name__
-        if text != self._last_error and not self._closing:
+        told = not self.connected and (text in self._errors or len(self._errors) >= ERRORS_TOLD_MAX)
+        if not told and not self._closing:
             _log.warning("bus_error", error=text)
-        self._last_error = text
+        if len(self._errors) < ERRORS_TOLD_MAX:
+            self._errors[text] = None
 
     async def _log_reconnected(self) -> None:
-        self._last_error = ""
+        self._errors.clear()
         _log.info("bus_reconnected")
 
     async def _log_disconnected(self) -> None:
