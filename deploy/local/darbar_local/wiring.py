@@ -5,6 +5,7 @@ environment wins, so DARBAR_TABLE_TURN_SECONDS_MAX=10 works with `darbar up` too
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +15,7 @@ from darbar_local.services import Service
 
 # Scripts play here as fast as they can; on the internet the service's own limit of 20 holds.
 LOCAL_FRAMES_A_SECOND_MAX = "500"
+RULES_FOLDER = Path(__file__).parents[3] / "docs" / "rules"
 
 
 # A first start on a slow machine; then something is wrong.
@@ -41,7 +43,7 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
         case "lobby":
             made |= {"token_private_key": wiring.token_private_key, "public_url": wiring.public_url}
             # Everybody on this machine comes from one address: limits by address would stop a demo.
-            made |= {"guests_an_hour_max": "0", "requests_a_minute_max": "0"}
+            made |= {"guests_an_hour_max": "0", "requests_a_minute_max": "0", "rules_folder": str(RULES_FOLDER)}
             if wiring.behind_front:
                 # The front tells who really asks; limits by address need to know.
                 made["trusted_proxies"] = '["127.0.0.1", "::1"]'

@@ -101,7 +101,8 @@ async def open_bus(app: web.Application) -> AsyncIterator[None]:
 async def open_parts(app: web.Application) -> AsyncIterator[None]:
     settings, bus, database, counters = app[SETTINGS], app[BUS], app[DATABASE], app[COUNTERS]
     sql = queries("darbar_lobby")
-    store, directory, owners, games = Store(database, sql), Directory(database, sql), Owners(bus), Games(ALL)
+    store, directory, owners = Store(database, sql), Directory(database, sql), Owners(bus)
+    games = Games(ALL, rules_folder=settings.rules_folder)
     bookkeeper = Bookkeeper(directory)
     grants = Grants(store, bus, counters)
     app[STORE] = store

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from itertools import pairwise
+from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -41,9 +42,16 @@ class TableChoice(msgspec.Struct, frozen=True):
 class Games:
     """The registry of the rules as people choose from it."""
 
-    def __init__(self, games: Sequence[Game]) -> None:
+    def __init__(self, games: Sequence[Game], *, rules_folder: str = "") -> None:
         self._by_name = {game.name: game for game in games}
+        self._pages = _pages(self._by_name, rules_folder)
         self.catalogue = Catalogue(games=tuple(_offered(game) for game in games), avatars=AVATARS)
+
+    def page(self, game: str) -> str:
+        """How a game is played, for people, in Markdown. Raises GameUnknown, also where no pages are kept."""
+        if game not in self._pages:
+            raise GameUnknown(game)
+        return self._pages[game]
 
     def choice(self, game: str, options: dict[str, Any], seats: int | None) -> TableChoice:
         """Raises GameUnknown and OptionsInvalid. `seats` None is the game's usual number."""
@@ -143,3 +151,9 @@ def _is_allowed(game: Game, options: Any) -> bool:
     except OptionInvalid:
         return False
     return True
+
+
+def _pages(names: Iterable[str], folder: str) -> dict[str, str]:
+    """The pages that are there, read once."""
+    paths = {name: Path(folder) / f"{name}.md" for name in names} if folder else {}
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.is_file()}

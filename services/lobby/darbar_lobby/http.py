@@ -14,7 +14,7 @@ from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, field_of, read_body
 from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.accounts import Accounts, shown
-from darbar_lobby.catalogue import Games
+from darbar_lobby.catalogue import Games, GameUnknown
 from darbar_lobby.directory import StoredAnswer
 from darbar_lobby.edge import Edge, take
 from darbar_lobby.grants import Grants
@@ -104,6 +104,13 @@ class Routes:
 
     async def games(self, _request: web.Request) -> web.Response:
         return answer(self._games.catalogue)
+
+    async def how_to_play(self, request: web.Request) -> web.Response:
+        try:
+            page = self._games.page(request.match_info["game"])
+        except GameUnknown:
+            raise Refused(LobbyReason.GAME_UNKNOWN, "no page about such a game is kept", status=404) from None
+        return web.Response(text=page, content_type="text/markdown")
 
     async def new_table(self, request: web.Request) -> web.Response:
         host = await self._host(request)
@@ -200,6 +207,7 @@ ALL = (
     Route(method="PATCH", path="/v1/me", act=Routes.change_me, body=ChangeMe, answers={200: MeChanged}),
     Route(method="POST", path="/v1/me/top-ups", act=Routes.top_up, answers={201: ToppedUp}),
     Route(method="GET", path="/v1/games", act=Routes.games, answers={200: Catalogue}, token="none"),
+    Route(method="GET", path="/v1/games/{game}/rules", act=Routes.how_to_play, answers={200: None}, token="none"),
     Route(
         method="POST",
         path="/v1/tables",

@@ -14,7 +14,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `token_private_key`: Ed25519, PEM; the other services have the public half. Limits by address, 0 for none:
     `guests_an_hour_max` new accounts, `requests_a_minute_max`, `code_lookups_a_minute_max`. `trusted_proxies`:
-    addresses or networks whose X-Forwarded-For is believed.
+    addresses or networks whose X-Forwarded-For is believed. `rules_folder`: where docs/rules lies; empty: not served.
     """
 
     database_url: str
@@ -27,4 +27,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     code_lookups_a_minute_max: int = CODE_LOOKUPS_A_MINUTE_MAX
     trusted_proxies: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
+    rules_folder: str = ""
     database_connections_max: int = 8
