@@ -30,8 +30,8 @@ from darbar_rules.testing import (
 GAMES = pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
 LONG_RUN = settings(STEADY, max_examples=60)
 
-# A round has at most so many decisions: for each of 52 cards one power used before it, and a choice. Or the cards of two
-# decks and what is named, with bids in steps of 5 up to 500 and the passes of twelve seats in three deals before.
+# A round has at most so many decisions: for each of 52 cards one power used before it, and a choice. Or the cards of
+# two decks, a naming, bids in steps of 5 up to 500, and the passes of twelve seats in three deals.
 DECISIONS_A_ROUND_MAX = 2 * 52 + 1 + 100 + 3 * 12
 ROUNDS_A_GAME_MAX = 400
 
