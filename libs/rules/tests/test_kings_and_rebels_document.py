@@ -11,13 +11,13 @@ from darbar_rules.games.kings_and_rebels.terms import terms_of
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rules" / "kings_and_rebels.md").read_text()
 OPTION = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
-PACK = re.compile(r"^\| (\d+) \| ([^|]*) \| ?(\d*) ?\| ([^|]+) \| (\d+) \|$", re.MULTILINE)
+PACK = re.compile(r"^\| (\d+) \|([^|]*)\|([^|]*)\| ([^|]+) \| (\d+) \|$", re.MULTILINE)
 
 
 def test_the_page_lists_every_option() -> None:
     rows = {name: (values, default) for name, values, default in OPTION.findall(PAGE.split("## Table options")[1])}
     assert list(rows) == list(KINGS_AND_REBELS.option_values)
-    words = {True: "on", False: "off", "secret": "`secret`", "public": "`public`", 1: "`1`", 2: "`2`"}
+    words = {True: "on", False: "off", "secret": "`secret`", "public": "`public`"}
     for name, values in KINGS_AND_REBELS.option_values.items():
         if len(values) == 2 and name != "decks":
             assert rows[name] == (", ".join(words[value] for value in values), words[values[0]])
@@ -27,7 +27,8 @@ def test_the_page_lists_every_option() -> None:
 
 def test_the_page_lists_every_pack() -> None:
     rows = {
-        int(seats): (one.strip(), one_each, two, two_each) for seats, one, one_each, two, two_each in PACK.findall(PAGE)
+        int(seats): (one.strip(), one_each.strip(), two, two_each)
+        for seats, one, one_each, two, two_each in PACK.findall(PAGE)
     }
     assert set(rows) == set(range(4, SEATS_MAX[2] + 1))
     for seats, (one, one_each, two, two_each) in rows.items():
