@@ -175,5 +175,7 @@ def test_gen_7_a_planted_leak_is_found(leak: str) -> None:
 @pytest.mark.ruling("GEN-7")
 def test_gen_7_an_event_that_nobody_thought_of_is_shown_to_nobody() -> None:
     unknown: Any = PlayCard("AS")
-    with pytest.raises(AssertionError):
-        COURT_PIECE.show(COURT_PIECE.new(CourtPieceOptions(), 4), unknown)
+    state = COURT_PIECE.new(CourtPieceOptions(), 4)
+    for take in (COURT_PIECE.show, COURT_PIECE.evolve):
+        with pytest.raises(AssertionError):
+            take(state, unknown)
