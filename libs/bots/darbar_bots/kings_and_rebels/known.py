@@ -1,0 +1,165 @@
+"""What a seat can know from its view: cards out, suits others lack, what lies in the trick. Open this about memory.
+
+Cards are the numbers of `darbar_rules.cards`, two decks of them, sets of cards bit masks, suits 0..3. With the three of
+spades as top trump it belongs to the trump suit here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from darbar_bots.policy import ViewInvalid
+from darbar_rules.cards import IDS_TWO_DECKS, SUITS, mask_of
+from darbar_rules.game import OptionInvalid
+from darbar_rules.games.kings_and_rebels.events import Convert
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, check
+from darbar_rules.games.kings_and_rebels.pack import POINTS, cards_of, mask_of_hand
+from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
+from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView, SeenCard
+
+ORDERS_KEPT: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A position as one seat knows it, while it is that seat's turn to play a card."""
+
+    seat: int
+    terms: Terms
+    trump: int
+    legal: int
+    hand: int
+    led: int | None
+    best: int | None  # the card to beat
+    winning: int | None
+    points: int  # lying in the trick
+    later: tuple[int, ...]  # who still plays to this trick after this seat
+    counts: tuple[int, ...]
+    unseen: int  # cards that others may hold
+    lacks: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
+    leader: int  # of the Rebels
+    rebels: tuple[int, ...]  # whom everybody knows
+    converts: tuple[Convert, ...]  # that have yet to be played, as far as the seat may know them
+    tricks_left: int  # this one included
+
+    @property
+    def suits(self) -> tuple[int, ...]:
+        """The suit of each card."""
+        return self.terms.suits[self.trump]
+
+    @property
+    def masks(self) -> tuple[int, ...]:
+        """The cards of each suit."""
+        return self.terms.masks[self.trump]
+
+    def others(self) -> tuple[int, ...]:
+        """The other seats in the order of play."""
+        return tuple((self.seat + step) % self.terms.seats for step in range(1, self.terms.seats))
+
+    def higher(self, card: int) -> int:
+        """The cards of its suit that beat it when they come after it."""
+        return higher_cards(self.terms, self.trump)[card]
+
+    def beats(self, card: int, best: int) -> bool:
+        if self.suits[card] == self.suits[best]:
+            return bool(self.higher(best) >> card & 1)
+        return self.suits[card] == self.trump
+
+
+def known_from(view: KingsAndRebelsView, *, attentive: bool = True) -> Known:
+    """All that the view tells. A beginner is not `attentive`: finished tricks are forgotten.
+
+    Raises ViewInvalid for cards, suits or seats that there are not.
+    """
+    try:
+        return _known_from(view, attentive=attentive)
+    except (KeyError, IndexError, ValueError) as missing:
+        raise ViewInvalid(f"no such card, suit or seat: {missing}") from missing
+
+
+def hand_of(view: KingsAndRebelsView) -> int:
+    """The seat's cards. Raises ViewInvalid for one that there is not."""
+    try:
+        return mask_of_hand(view.hand)
+    except KeyError as missing:
+        raise ViewInvalid(f"no such card: {missing}") from missing
+
+
+def terms_from(options: KingsAndRebelsOptions) -> Terms:
+    """What the options come to. Raises ViewInvalid for options that no table has."""
+    try:
+        check(options)
+    except OptionInvalid as invalid:
+        raise ViewInvalid(str(invalid)) from invalid
+    return terms_of(options)
+
+
+@lru_cache(maxsize=ORDERS_KEPT)
+def higher_cards(terms: Terms, trump: int) -> tuple[int, ...]:
+    """For each card those of its suit that beat it: of two equal ones the later one does so only by the option."""
+    suits, ranks = terms.suits[trump], terms.ranks
+    later = terms.options.later_equal_card_wins
+    return tuple(
+        mask_of(
+            other
+            for other in range(len(ranks))
+            if other != card
+            and suits[other] == suits[card]
+            and (ranks[other] > ranks[card] or (later and ranks[other] == ranks[card]))
+        )
+        for card in range(len(ranks))
+    )
+
+
+def _known_from(view: KingsAndRebelsView, *, attentive: bool) -> Known:
+    if view.seat is None or not view.legal.play or view.trump is None or view.rebel_leader is None:
+        raise ViewInvalid("it is not this seat's turn to play a card")
+    terms = terms_from(view.options)
+    if len(view.hand_counts) != terms.seats or not set(view.legal.play) <= set(view.hand):
+        raise ViewInvalid("its parts contradict each other")
+    trump = SUITS.index(view.trump)
+    suits = terms.suits[trump]
+    finished = [trick.cards for trick in view.tricks] if attentive else []
+    played = [*finished, view.trick]
+    hand = mask_of_hand(view.hand)
+    seen = mask_of(IDS_TWO_DECKS[one.card] for trick in played for one in trick)
+    lying = [IDS_TWO_DECKS[one.card] for one in view.trick]
+    fates = {(fate.card, fate.ordinal) for fate in view.fates}
+    return Known(
+        seat=view.seat,
+        terms=terms,
+        trump=trump,
+        legal=mask_of_hand(view.legal.play),
+        hand=hand,
+        led=suits[lying[0]] if lying else None,
+        best=next((IDS_TWO_DECKS[one.card] for one in view.trick if one.seat == view.winning), None),
+        winning=view.winning,
+        points=sum(POINTS[card] for card in lying),
+        later=tuple((view.seat + step) % terms.seats for step in range(1, terms.seats - len(lying))),
+        counts=view.hand_counts,
+        unseen=mask_of(terms.deck) & ~hand & ~seen,
+        lacks=_lacks(played, suits, terms.seats),
+        leader=view.rebel_leader,
+        rebels=view.rebels,
+        converts=tuple(one for one in view.converts if (one.card, one.ordinal) not in fates),
+        tricks_left=hand.bit_count(),
+    )
+
+
+def _lacks(played: Iterable[Sequence[SeenCard]], suits: tuple[int, ...], seats: int) -> tuple[int, ...]:
+    """Who did not follow a suit has no more of it."""
+    lacks = [0] * seats
+    for trick in played:
+        if trick:
+            led = suits[IDS_TWO_DECKS[trick[0].card]]
+            for seen in trick:
+                if suits[IDS_TWO_DECKS[seen.card]] != led:
+                    lacks[seen.seat] |= 1 << led
+    return tuple(lacks)
+
+
+def points_of(mask: int) -> int:
+    return sum(POINTS[card] for card in cards_of(mask))
