@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from darbar_bots.court_piece import NOVICE, REGULAR
+from darbar_bots import court_piece, kings_and_rebels
 from darbar_bots.policy import Policy
 
 # The strong level is to search; until a game has a search, it plays its best rule policy.
 POLICIES: Final[Mapping[tuple[str, str], Policy]] = {
-    ("court_piece", "easy"): NOVICE,
-    ("court_piece", "normal"): REGULAR,
-    ("court_piece", "strong"): REGULAR,
+    ("court_piece", "easy"): court_piece.NOVICE,
+    ("court_piece", "normal"): court_piece.REGULAR,
+    ("court_piece", "strong"): court_piece.REGULAR,
+    ("kings_and_rebels", "easy"): kings_and_rebels.NOVICE,
+    ("kings_and_rebels", "normal"): kings_and_rebels.REGULAR,
+    ("kings_and_rebels", "strong"): kings_and_rebels.REGULAR,
 }
 
 

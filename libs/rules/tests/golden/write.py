@@ -37,6 +37,14 @@ LOGS: dict[str, Log] = {
         ),
         seen=("phase", "hand_counts", "trump", "trump_shown", "pile", "streak", "collected", "totals"),
     ),
+    "kings_and_rebels": Log(
+        tables=(
+            ({"seats": 4, "last_seat_must_bid": False, "rounds": 1}, 112, 1, 0.95),
+            ({"three_of_spades_top_trump": True}, 217, 1000, 0.5),
+            ({"seats": 9, "decks": 2, "convert_cards": "public", "later_equal_card_wins": True}, 16, 2, 0.3),
+        ),
+        seen=("phase", "hand_counts", "attempt", "passed", "high_bid", "trump", "rebels", "captured", "totals"),
+    ),
 }
 
 
