@@ -26,7 +26,7 @@ from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebel
 from darbar_rules.games.kings_and_rebels.pack import texts_of
 from darbar_rules.games.kings_and_rebels.play import legal
 from darbar_rules.games.kings_and_rebels.scoring import rebel_points
-from darbar_rules.games.kings_and_rebels.state import Phase, Said, State
+from darbar_rules.games.kings_and_rebels.state import Phase, Said, State, Trick
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,7 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         leader=play.leader,
         winning=play.winning if play.trick else None,
         trick=_seen(play.leader, play.trick, terms.seats),
-        tricks=tuple(
-            SeenTrick(first, _seen(first, cards, terms.seats), winner) for first, cards, winner in middle.tricks
-        ),
+        tricks=tuple(_seen_trick(trick, terms.seats) for trick in middle.tricks),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
@@ -236,6 +234,10 @@ def _result(event: RoundEnded) -> Mapping[str, Any]:
 
 def _record(record: DealRecord) -> Mapping[str, Any]:
     return {"dealer": record.dealer, "attempt": record.attempt, "hands": [list(hand) for hand in record.hands]}
+
+
+def _seen_trick(trick: Trick, seats: int) -> SeenTrick:
+    return SeenTrick(trick.leader, _seen(trick.leader, trick.cards, seats), trick.winner)
 
 
 def _seen(leader: int, cards: tuple[int, ...], seats: int) -> tuple[SeenCard, ...]:
