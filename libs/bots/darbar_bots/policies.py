@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from darbar_bots import court_piece, kings_and_rebels
+from darbar_bots import court_piece, king, kings_and_rebels
 from darbar_bots.policy import Policy
 
 # The strong level is to search; until a game has a search, it plays its best rule policy.
@@ -13,6 +13,15 @@ POLICIES: Final[Mapping[tuple[str, str], Policy]] = {
     ("court_piece", "easy"): court_piece.NOVICE,
     ("court_piece", "normal"): court_piece.REGULAR,
     ("court_piece", "strong"): court_piece.REGULAR,
+    ("king_20", "easy"): king.NOVICE,
+    ("king_20", "normal"): king.REGULAR,
+    ("king_20", "strong"): king.REGULAR,
+    ("king_short", "easy"): king.NOVICE,
+    ("king_short", "normal"): king.REGULAR,
+    ("king_short", "strong"): king.REGULAR,
+    ("king_long", "easy"): king.NOVICE,
+    ("king_long", "normal"): king.REGULAR,
+    ("king_long", "strong"): king.REGULAR,
     ("kings_and_rebels", "easy"): kings_and_rebels.NOVICE,
     ("kings_and_rebels", "normal"): kings_and_rebels.REGULAR,
     ("kings_and_rebels", "strong"): kings_and_rebels.REGULAR,

@@ -168,5 +168,7 @@ def test_gen_7_a_planted_leak_of_king_is_found(leak: str) -> None:
 @pytest.mark.ruling("GEN-7")
 def test_gen_7_an_event_of_king_that_nobody_thought_of_is_shown_to_nobody() -> None:
     unknown: Any = PlayCard("AS")
-    with pytest.raises(AssertionError):
-        KING_20.show(KING_20.new(King20Options(), 4), unknown)
+    state = KING_20.new(King20Options(), 4)
+    for take in (KING_20.show, KING_20.evolve):
+        with pytest.raises(AssertionError):
+            take(state, unknown)

@@ -172,7 +172,7 @@ def test_games_end(game: Game) -> None:
 @GAMES
 def test_tables_with_every_pair_of_options_can_be_played(game: Game) -> None:
     played = pairwise_options(game)
-    assert len(played) > 5
+    assert len(played) >= 4  # at the least two options of two values
     for seed, options in enumerate(played):
         steps = list(random_game(game, options, seed, rounds_max=2))
         assert game.result(steps[-1].after) is not None

@@ -7,8 +7,9 @@ from typing import Final
 
 from darbar_rules.game import Game
 from darbar_rules.games.court_piece.game import COURT_PIECE
+from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 
-ALL: Final[tuple[Game, ...]] = (COURT_PIECE, KINGS_AND_REBELS)
+ALL: Final[tuple[Game, ...]] = (COURT_PIECE, KING_20, KING_SHORT, KING_LONG, KINGS_AND_REBELS)
 
 BY_NAME: Final[Mapping[str, Game]] = {game.name: game for game in ALL}

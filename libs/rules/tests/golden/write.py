@@ -27,6 +27,26 @@ class Log(NamedTuple):
     seen: tuple[str, ...]
 
 
+KING_SEEN = (
+    "phase",
+    "hand_counts",
+    "declarer",
+    "contract",
+    "trump",
+    "hearts_banned",
+    "counts",
+    "points",
+    "totals",
+    "last_finished",
+)
+EVERY_DUTY = {
+    "hearts_broken_by": "played",
+    "must_overtrump": True,
+    "must_underplay": True,
+    "heart_forced_in_king_of_hearts": True,
+    "early_stop": False,
+}
+
 LOGS: dict[str, Log] = {
     "court_piece": Log(
         tables=(
@@ -36,6 +56,13 @@ LOGS: dict[str, Log] = {
             ({"trump": "kaat"}, 1, 1000, 0.3),
         ),
         seen=("phase", "hand_counts", "trump", "trump_shown", "pile", "streak", "collected", "totals"),
+    ),
+    "king_20": Log(tables=(({}, 1, 1000, 0.3), (EVERY_DUTY, 2, 4, 0.3)), seen=KING_SEEN),
+    "king_short": Log(
+        tables=(({}, 1, 1000, 0.3), ({"early_stop": False, "positive_restrictions": False}, 2, 3, 0.3)), seen=KING_SEEN
+    ),
+    "king_long": Log(
+        tables=(({}, 1, 1000, 0.3), ({"blind_choice": True, "first_leader": "next"}, 2, 3, 0.3)), seen=KING_SEEN
     ),
     "kings_and_rebels": Log(
         tables=(
