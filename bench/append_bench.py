@@ -3,7 +3,9 @@
     python -m bench.append_bench [--seconds 5] [--turns 3]
 
 200 tables wait, each with one event of 150 bytes in flight, as in the service. The reference is the append statement
-of queries.sql, prepared, on as many connections, with batches of the size that the writer had, made beforehand.
+of queries.sql, prepared, on as many connections, with batches of the size that the writer had, made beforehand. As the
+writer takes all that waits into one batch, the reference then has twice as many events under way. Beside the row is the
+statement with 200 in all: in two batches of 100 on two connections, and in one of 200 on one.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from bench.machine import Meter
 from bench.rows import Row, made
 
 from darbar_kit.database import queries
+from darbar_kit.service import settle
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.writer import Append, Outcome, Writer
@@ -103,10 +106,10 @@ def _batches(metrics: Metrics) -> int:
     return int(metrics.registry.get_sample_value("table_append_events_count") or 0)
 
 
-async def raw(url: str, *, seconds: float, batch: int, postgres: int) -> Figures:
+async def raw(url: str, *, seconds: float, batch: int, connections: int, postgres: int) -> Figures:
     """The statement alone, everything but the versions made beforehand."""
     statement = queries("darbar_table")["append"]
-    counts = [0] * CONNECTIONS
+    counts = [0] * connections
     end = asyncio.Event()
 
     async def lane(number: int) -> None:
@@ -122,7 +125,7 @@ async def raw(url: str, *, seconds: float, batch: int, postgres: int) -> Figures
             counts[number] += batch
         await connection.close()
 
-    lanes = [asyncio.create_task(lane(number)) for number in range(CONNECTIONS)]
+    lanes = [asyncio.create_task(lane(number)) for number in range(connections)]
     await asyncio.sleep(WARM_SECONDS)
     before = sum(counts)
     clock = Clock(postgres)
@@ -149,20 +152,30 @@ class Clock:
 
 
 async def bench(*, seconds: float, turns: int) -> Row:
-    """Both in turns on one server."""
+    """Both in turns on one server, in a process whose collector is set as a service's."""
+    settle()
     async with stack.servers() as servers:
         urls = await servers.database("table", "tables")
         connection = await asyncpg.connect(urls.service_url)
         await connection.execute(queries("darbar_table")["register"], PROCESS, "bench", 1e6)
         await connection.close()
         postgres = servers.pids["postgres"]
-        writers, raws = [], []
+        writers: list[Figures] = []
+        raws: dict[str, list[Figures]] = {}
         for _ in range(turns):
             writers.append(await through_writer(urls.service_url, seconds=seconds, postgres=postgres))
             _say("writer", writers[-1])
-            batch = max(1, round(writers[-1].batch))
-            raws.append(await raw(urls.service_url, seconds=seconds, batch=batch, postgres=postgres))
-            _say("raw", raws[-1])
+            same = max(1, round(writers[-1].batch))
+            for name, batch, connections in (
+                ("raw", same, CONNECTIONS),
+                ("raw_two_halves", WAITING // 2, 2),
+                ("raw_one_connection", WAITING, 1),
+            ):
+                figures = await raw(
+                    urls.service_url, seconds=seconds, batch=batch, connections=connections, postgres=postgres
+                )
+                raws.setdefault(name, []).append(figures)
+                _say(name, figures)
     return row(writers, raws)
 
 
@@ -174,7 +187,7 @@ def _say(name: str, figures: Figures) -> None:
     )
 
 
-def row(writers: list[Figures], raws: list[Figures]) -> Row:
+def row(writers: list[Figures], raws: dict[str, list[Figures]]) -> Row:
     """The means of all turns."""
 
     def mean(windows: list[Figures], figure: str) -> float:
@@ -186,14 +199,16 @@ def row(writers: list[Figures], raws: list[Figures]) -> Row:
         "events/s through the writer",
         value=mean(writers, "events_a_second"),
         reference="the statement alone",
-        reference_value=mean(raws, "events_a_second"),
+        reference_value=mean(raws["raw"], "events_a_second"),
         beside={
             "connections": CONNECTIONS,
             "batch": mean(writers, "batch"),
             "writer_core": mean(writers, "own_core"),
             "postgres_core": mean(writers, "postgres_core"),
-            "raw_core": mean(raws, "own_core"),
-            "raw_postgres_core": mean(raws, "postgres_core"),
+            "raw_core": mean(raws["raw"], "own_core"),
+            "raw_postgres_core": mean(raws["raw"], "postgres_core"),
+            "raw_two_halves": mean(raws["raw_two_halves"], "events_a_second"),
+            "raw_one_connection": mean(raws["raw_one_connection"], "events_a_second"),
         },
     )
 

@@ -2,8 +2,8 @@
 
     python -m bench.rebuild_bench [--tables 500] [--events 200] [--turns 5]
 
-Real logs of Court Piece with a hidden trump, four players' commands with their ids, are stored; then a process that
-takes all shards loads them, as after a start. The reference only reads and decodes, in the same groups.
+Real logs of Court Piece with a hidden trump, four players' commands with their ids, are stored; then all shards are
+loaded, as a running process does with those of a dead one. The reference only reads and decodes, in the same groups.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from darbar_contracts.frames import DecisionFrames, Ready, Sit
 from darbar_contracts.tables import CreateTable, Person
 from darbar_contracts.wallet import WalletAnswer
 from darbar_kit.database import open_pool, queries
+from darbar_kit.service import settle
 from darbar_rules.games import BY_NAME
 from darbar_table import domain, events
 from darbar_table.chain import first_link, link
@@ -209,6 +210,7 @@ async def bench(*, tables: int, length: int, turns: int) -> list[Row]:
         owner = await asyncpg.connect(urls.owner_url)
         await store_logs(owner, tables=tables, length=length)
         await owner.close()
+        settle()
         pool = await open_pool(urls.service_url)
         try:
             return await rebuild(Store(pool, queries("darbar_table")), tables=tables, turns=turns, length=length)
