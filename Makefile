@@ -1,7 +1,7 @@
 # Every target calls a program or a script of this repository; there is no logic here.
 PYTHON ?= python3.11
 GAME ?= court_piece
-BOTS ?=
+BOTS ?= 0
 ROW ?=
 UPGRADE ?=
 UV_VERSION = 0.13.9
@@ -17,7 +17,7 @@ run: ## everything in one process on one port, with its own PostgreSQL and NATS 
 	bash deploy/local/setup.sh
 	.venv/bin/darbar up
 
-demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=3
+demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0
 	bash deploy/local/setup.sh
 	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS)
 

@@ -86,6 +86,7 @@ class Link(asyncio.Protocol):
                 self._process = subprocess.Popen(  # noqa: ASYNC220 - returns as soon as the program is loaded.
                     [*command, str(child_end.fileno())],
                     stdin=subprocess.DEVNULL,
+                    start_new_session=True,  # Ctrl-C in a terminal is for the service, which then ends its children.
                     pass_fds=[child_end.fileno()],
                 )
             await self._start()

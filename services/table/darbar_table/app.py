@@ -23,6 +23,7 @@ from darbar_table.http import Pages
 from darbar_table.inspection import Inspection
 from darbar_table.metrics import Metrics
 from darbar_table.opening import Opening
+from darbar_table.refusals import refused
 from darbar_table.settings import Settings
 from darbar_table.socket import Door
 from darbar_table.store import Store
@@ -33,6 +34,7 @@ log = structlog.get_logger()
 
 READY_SECONDS_MAX = 30.0
 NEW_LIFE_PAUSE_SECONDS = 0.5
+MISDIRECTED = 421
 
 
 class Service:
@@ -120,7 +122,11 @@ class Service:
             await asyncio.sleep(NEW_LIFE_PAUSE_SECONDS)
 
     async def socket(self, request: web.Request) -> web.StreamResponse:
+        """A path that names another process is misdirected: whoever routes must ask the right one."""
         assert self.door is not None
+        process_id = request.match_info.get("process_id")
+        if process_id is not None and process_id != self.present_house().process_id:
+            raise refused(TableReason.NOT_OWNER, status=MISDIRECTED)
         return await self.door.open(request)
 
     async def replay(self, request: web.Request) -> web.Response:

@@ -16,7 +16,7 @@ from darbar_contracts.tables import (
     MilestonesAnswer,
     MilestonesRequest,
 )
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import Unavailable
 from darbar_kit.tokens import Claims
 from darbar_table import events
 from darbar_table.chain import first_link, link
@@ -138,8 +138,7 @@ class Inspection:
         except AWAY as error:
             raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
         if not rows:
-            gone = refused(TableReason.TABLE_UNKNOWN)
-            raise Refused(gone.code, gone.message, status=404)
+            raise refused(TableReason.TABLE_UNKNOWN, status=404)
         return rows
 
 

@@ -40,6 +40,6 @@ _SENTENCES: dict[TableReason, str] = {
 }
 
 
-def refused(reason: TableReason, **details: object) -> Refused:
-    """The exception for a refusal of the table."""
-    return Refused(reason, _SENTENCES[reason], details=details)
+def refused(reason: TableReason, *, status: int = 409, **details: object) -> Refused:
+    """The exception for a refusal of the table; `status` is for what is asked over HTTP."""
+    return Refused(reason, _SENTENCES[reason], details=details, status=status)

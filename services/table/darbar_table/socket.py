@@ -371,10 +371,4 @@ def table_id_of(request: web.Request) -> UUID:
     try:
         return UUID(request.match_info["table_id"])
     except ValueError as error:
-        raise refused_404() from error
-
-
-def refused_404() -> Refused:
-    """A table that nobody knows, over HTTP."""
-    gone = refused(TableReason.TABLE_UNKNOWN)
-    return Refused(gone.code, gone.message, status=404)
+        raise refused(TableReason.TABLE_UNKNOWN, status=404) from error

@@ -6,6 +6,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
 from table_doubles import Player
@@ -226,3 +227,12 @@ async def test_other_tables_do_not_notice_a_hostile_client(start_table: StartTab
     await players[0].event("round_dealt")
     frames = [frame for player in players for frame in player.frames]
     assert not [frame for frame in frames if frame["type"] in ("refused", "closing")]
+
+
+async def test_a_path_that_names_another_process_is_misdirected(start_table: StartTable) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    async with aiohttp.ClientSession() as session:
+        url = f"{stack.address}/play/at/t000000000000/tables/{table_id}/socket"
+        async with session.get(url) as answer:
+            assert (answer.status, (await answer.json())["code"]) == (421, "not_owner")
