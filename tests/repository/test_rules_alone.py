@@ -12,7 +12,8 @@ from tracked import ROOT
 BUILD_SECONDS_MAX = 120
 IMPORT_SECONDS_MAX = 30
 
-# Imports every module but those named `testing`, which are for tests and needs hypothesis, and prints where all of it came from.
+# Imports every module but those named `testing`, which are for tests and need hypothesis, and prints where all of it
+# came from.
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 sys.path.insert(0, sys.argv[1])

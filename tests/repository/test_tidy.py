@@ -186,7 +186,7 @@ def parameters_left_to_chance(source: Source) -> Iterator[str]:
         for node in (inner for decorator in decorators for inner in ast.walk(decorator)):
             called = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
             if called in CHANCES or isinstance(node, ast.Set | ast.SetComp):
-                yield f"{source.path}:{function.lineno}: {function.name}: a parameter that is another one in each process"
+                yield f"{source.path}:{function.lineno}: {function.name}: a parameter that differs in each process"
 
 
 def work_at_import(source: Source) -> Iterator[str]:
