@@ -12,9 +12,9 @@ from darbar_rules.games.kings_and_rebels.pack import POINTS, cards_of
 
 # What a card is worth later: a likely winner takes a part of an average trick, and brings home its own points. (These
 # weights were found by playing many rounds.)
-KEEP_WINNER: Final = 0.6
+KEEP_WINNER: Final = 0.8
 KEEP_POINTS: Final = 0.5
-KEEP_TRUMP: Final = 3.0
+KEEP_TRUMP: Final = 5.0
 KEEP_RANK: Final = 0.1
 # Who plays later gives points to a partner's trick rather than to an enemy's, by so much.
 FEEDS: Final = 0.5
