@@ -44,9 +44,14 @@ def say(line: str = "") -> None:
     sys.stdout.flush()
 
 
+def game_name(text: str) -> str:
+    """`king-20` is king_20: people write both."""
+    return text.replace("-", "_")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m darbar_client.demo", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--game", default="court_piece", choices=sorted(BY_NAME))
+    parser.add_argument("--game", default="court_piece", type=game_name, choices=sorted(BY_NAME))
     parser.add_argument(
         "--bots", nargs="?", type=int, const=-1, default=0, help="seats for bots; no number: all but one"
     )
