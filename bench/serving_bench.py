@@ -167,21 +167,6 @@ async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
 
 def rows(table: Turns, bare: Turns, *, lost: int, memory: tuple[float, float]) -> list[Row]:
     """What the windows say."""
-    cores = {f"{name}_core": table.core(name) for name in ("table", "postgres", "wallet", "nats")}
-    beside = {
-        **cores,
-        "client_core": table.mean("client_core"),
-        "bare_core": bare.core("bare"),
-        "bare_moves_per_cpu_second": bare.moves_per_cpu_second,
-        "p50_ms": table.mean("p50_ms"),
-        "p99_ms": table.mean("p99_ms"),
-        "bare_p50_ms": bare.mean("p50_ms"),
-        "bare_p99_ms": bare.mean("p99_ms"),
-        "acknowledged": table.total("acknowledged"),
-        "lost": lost,
-        "refused": table.total("refused"),
-        "closed": table.total("closed"),
-    }
     return [
         made(
             "serving",
@@ -189,7 +174,7 @@ def rows(table: Turns, bare: Turns, *, lost: int, memory: tuple[float, float]) -
             value=table.moves_per_cpu_second,
             reference="bare aiohttp fan-out",
             reference_value=bare.moves_per_cpu_second,
-            beside=beside,
+            beside=beside(table, bare, lost),
         ),
         made(
             "serving_bytes",
@@ -208,6 +193,24 @@ def rows(table: Turns, bare: Turns, *, lost: int, memory: tuple[float, float]) -
             beside={"tables": MEMORY_TABLES},
         ),
     ]
+
+
+def beside(table: Turns, bare: Turns, lost: int) -> dict[str, float]:
+    """What was measured with the moves: who used which share of a core, latencies at saturation, counts."""
+    return {
+        **{f"{name}_core": table.core(name) for name in ("table", "postgres", "wallet", "nats")},
+        "client_core": table.mean("client_core"),
+        "bare_core": bare.core("bare"),
+        "bare_moves_per_cpu_second": bare.moves_per_cpu_second,
+        "p50_ms": table.mean("p50_ms"),
+        "p99_ms": table.mean("p99_ms"),
+        "bare_p50_ms": bare.mean("p50_ms"),
+        "bare_p99_ms": bare.mean("p99_ms"),
+        "acknowledged": table.total("acknowledged"),
+        "lost": lost,
+        "refused": table.total("refused"),
+        "closed": table.total("closed"),
+    }
 
 
 def main() -> int:
