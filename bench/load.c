@@ -186,8 +186,10 @@ static void event_came(struct socket_state *s, const char *text, size_t length, 
         acknowledged++;
         if (s->state == SITTING && !memcmp(own + 6, s->sit_id, strlen(s->sit_id))) is_ready(s);
     }
+    long before = s->turn;
     number_after(text, length, "\"round\":", &s->round);
     number_after(text, length, "\"turn\":", &s->turn);
+    if (s->turn != before) s->may_play = false; /* the clock decided before the start */
     if (find(text, length < 80 ? length : 80, "\"kind\":\"count_in_started\"")) {
         s->answered_turn = -1;
         if (running) send_simple(s, "ready", id);
