@@ -169,7 +169,9 @@ def test_kr_8_a_pass_off_turn_can_end_the_auction() -> None:
 @pytest.mark.ruling("KR-8")
 def test_kr_8_nobody_passes_outside_of_the_auction() -> None:
     assert refusal(naming(FOUR), 1, PASS) is Refusal.NOT_NOW
+    assert KINGS_AND_REBELS.view(KINGS_AND_REBELS.new(FOUR, 4), None).attempt == 0
     assert refusal(bidding(FOUR), 0, PlayCard("AS")) is Refusal.NOT_NOW
+    assert refusal(bidding(FOUR), 1, PlayCard("AS")) is Refusal.NOT_NOW
     assert refusal(naming(FOUR), 0, Bid(200)) is Refusal.NOT_NOW
 
 
