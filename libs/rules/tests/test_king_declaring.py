@@ -371,6 +371,22 @@ def test_gen_9_declarer_and_leader_of_king_are_seats_in_the_events(game: Game, o
         assert view.leader == step.events[0].leader
 
 
+@pytest.mark.ruling("GEN-1")
+@pytest.mark.parametrize(
+    ("decision", "details"),
+    [
+        (Declare("no_trump"), {"contract": "no_trump"}),
+        (Declare("trump", "X"), {"suit": "X"}),
+        (Declare("no_girls"), {"legal": TRUMPS + tuple(name for name in NEGATIVES if name != "no_girls")}),
+    ],
+)
+def test_gen_1_a_refused_declaration_says_what_was_wrong(decision: Declare, details: dict[str, object]) -> None:
+    table = declaring(K20, (E, "no_girls"), (S, "no_girls"))
+    with pytest.raises(RuleRefused) as refused:
+        KING_20.decide(table.state, N, decision, NO_CHANCE)
+    assert refused.value.details == details
+
+
 def test_what_declarations_stand_for() -> None:
     legal = Legal(name=("trump:C", "no_girls"))
     assert KING_20.choices(legal) == (Declare("trump", "C"), Declare("no_girls"))

@@ -237,6 +237,16 @@ def test_k32_12_totals_are_zero_sum_and_ranked(options: KingOptions) -> None:
     assert table.ended.positive == (False, True, True, False)
 
 
+def test_a_result_names_the_contract_and_its_trump() -> None:
+    table = last_tricks(K20, "trump:H", "2: 3S 2C 2H 2D")
+    assert table.ended is not None
+    assert (table.ended.contract, table.ended.suit, table.ended.counts) == ("trump", "H", (1, 0, 0, 0))
+    assert table.ended.deal.declarer == table.ended.deal.leader == S
+    (line,) = KING_20.view(table.state, None).sheet
+    assert (line.round, line.declarer, line.contract, line.suit) == (1, S, "trump", "H")
+    assert (line.counts, line.points) == ((1, 0, 0, 0), (50, 0, 0, 0))
+
+
 @EVERY_GAME
 @pytest.mark.parametrize("seed", range(3))
 def test_a_king_game_ends_after_its_last_deal_and_pays_only_then(game: Game, options: Any, seed: int) -> None:

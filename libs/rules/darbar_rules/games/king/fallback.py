@@ -40,10 +40,9 @@ def trump_suit(hand: int) -> int:
 
     def worth(suit: int) -> tuple[int, int, int]:
         held = hand & SUIT_MASKS[suit]
-        highest = RANK_OF[held.bit_length() - 1] if held else -1
-        return held.bit_count(), highest, -suit
+        return held.bit_count(), RANK_OF[held.bit_length() - 1], -suit
 
-    return max(range(len(SUITS)), key=worth)
+    return max((suit for suit in range(len(SUITS)) if hand & SUIT_MASKS[suit]), key=worth)
 
 
 def _lowest_card(view: KingView) -> PlayCard:

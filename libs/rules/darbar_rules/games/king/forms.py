@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from darbar_rules.deal import Chance
@@ -78,8 +77,6 @@ class Terms:
     contracts: Mapping[str, Contract] = field(repr=False)
 
 
-# Of all three games together there are 68 different tables.
-@lru_cache(maxsize=128)
 def terms_of(form: Form, options: KingOptions) -> Terms:
     return Terms(form, options, {contract.name: contract for contract in form.contracts(options)})
 
