@@ -71,7 +71,10 @@ class Servers:
 
 @asynccontextmanager
 async def servers() -> AsyncIterator[Servers]:
-    """Brought up, and taken down with their data."""
+    """Brought up, and taken down with their data, also when the bench is told to stop."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     folder = Path(tempfile.mkdtemp(prefix="darbar-bench-"))
     folder.chmod(0o711)
     postgres, nats = PostgresServer(folder / "postgres"), NatsServer(folder / "nats")
