@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -95,10 +94,9 @@ class Form20(Form):
         return next(seat for seat, hand in enumerate(hands) if FIRST_DECLARER_CARD in hand)
 
     def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
-        uses = Counter(done.contract for done in declared)
-        trumps = trumps_declared(declared)
-        negatives = negatives_declared(declared)
-        free = tuple(name for name in self.names if name != TRUMP and uses[name] < USES_OF_A_NEGATIVE)
+        uses = [declaration.contract for declaration in declared]
+        free = tuple(name for name in self.names if name != TRUMP and uses.count(name) < USES_OF_A_NEGATIVE)
+        trumps, negatives = declared_by_seat(declared)
         return tuple(
             (TRUMP,) * (trumps[seat] < TRUMPS_A_SEAT) + (free if negatives[seat] < NEGATIVES_A_SEAT else ())
             for seat in range(SEATS)
@@ -142,8 +140,10 @@ class FormLong(Form):
         return first if options.first_leader == "chooser" else (first + 1) % SEATS
 
     def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
-        done = {(declaration.seat, declaration.contract) for declaration in declared}
-        return tuple(tuple(name for name in self.names if (seat, name) not in done) for seat in range(SEATS))
+        done: tuple[set[str], ...] = tuple(set() for _ in range(SEATS))
+        for seat, contract, _ in declared:
+            done[seat].add(contract)
+        return tuple(tuple([name for name in self.names if name not in declared_once]) for declared_once in done)
 
     def forced(self, remaining: tuple[str, ...]) -> str | None:
         return remaining[0] if len(remaining) == 1 else None
@@ -152,13 +152,15 @@ class FormLong(Form):
         return options.blind_choice
 
 
-def trumps_declared(declared: Sequence[Declaration]) -> tuple[int, ...]:
-    """By seat: how many trump contracts it has declared."""
-    return tuple(sum(done.seat == seat and done.contract == TRUMP for done in declared) for seat in range(SEATS))
-
-
-def negatives_declared(declared: Sequence[Declaration]) -> tuple[int, ...]:
-    return tuple(sum(done.seat == seat and done.contract != TRUMP for done in declared) for seat in range(SEATS))
+def declared_by_seat(declared: Sequence[Declaration]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How many trump contracts, and how many negative ones, each seat has declared."""
+    trumps, negatives = [0] * SEATS, [0] * SEATS
+    for seat, contract, _ in declared:
+        if contract == TRUMP:
+            trumps[seat] += 1
+        else:
+            negatives[seat] += 1
+    return tuple(trumps), tuple(negatives)
 
 
 FORM_20: Final[Form] = Form20()

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from darbar_rules.cards import CARDS_IN_DECK, TEXTS, texts_of
 from darbar_rules.game import Legal, Shown
 from darbar_rules.games.king.declaring import remaining
 from darbar_rules.games.king.events import CardPlayed, DealRecord, Declared, Event, RoundDealt, RoundEnded, TrickTaken
-from darbar_rules.games.king.forms import negatives_declared, trumps_declared
+from darbar_rules.games.king.forms import declared_by_seat
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
-from darbar_rules.games.king.state import Phase, SheetLine, State, contract_of
+from darbar_rules.games.king.state import Phase, SheetLine, State, Trick, contract_of
+
+# Of a thousand tables at once, in all their seats.
+TRICKS_KEPT_MAX: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +81,12 @@ class KingLongView(KingView):
 
 
 def view_20(state: State, seat: int | None) -> King20View:
-    declared = state.match.declared
+    trumps, negatives = declared_by_seat(state.match.declared)
     return King20View(
         **_seen_by(state, seat),
         options=state.terms.options,  # type: ignore[arg-type]
-        trumps_declared=trumps_declared(declared),
-        negatives_declared=negatives_declared(declared),
+        trumps_declared=trumps,
+        negatives_declared=negatives,
     )
 
 
@@ -131,7 +134,7 @@ def _seen_by(state: State, seat: int | None) -> dict[str, Any]:
         "leader": play.leader,
         "winning": play.winning if play.trick else None,
         "trick": _seen(play.leader, play.trick),
-        "tricks": tuple(SeenTrick(leader, _seen(leader, cards), winner) for leader, cards, winner in middle.tricks),
+        "tricks": tuple([_seen_trick(trick) for trick in middle.tricks]),
         "sheet": match.sheet,
         "last_finished": match.sheet[-1].round if match.sheet else None,
         "remaining": remaining(state),
@@ -225,7 +228,14 @@ def _record(record: DealRecord) -> Mapping[str, Any]:
 
 
 def _seen(leader: int, cards: tuple[int, ...]) -> tuple[SeenCard, ...]:
-    return tuple(_seen_card((leader + place) % SEATS, card) for place, card in enumerate(cards))
+    return tuple([_seen_card((leader + place) % SEATS, card) for place, card in enumerate(cards)])
+
+
+# A finished trick is looked at by everybody until its deal is over.
+@lru_cache(maxsize=TRICKS_KEPT_MAX)
+def _seen_trick(trick: Trick) -> SeenTrick:
+    leader, cards, winner = trick
+    return SeenTrick(leader, _seen(leader, cards), winner)
 
 
 # Views of long deals are mostly such cards, and there are few different ones.
