@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import msgspec
-
 from bench.rows import made
 
 ROOT = Path(__file__).resolve().parents[1]
