@@ -15,11 +15,21 @@ BARE_MOVES_MIN = 8000.0
 
 
 class Target(msgspec.Struct, frozen=True):
-    """Which figure of a row is held against its target, and whether more or less is better."""
+    """Which figure of a row is held against its target, and whether more or less is better.
+
+    With `ratio_min` the ratio to the reference counts as well; without a reference such a row is void.
+    """
 
     figure: Literal["value", "ratio"]
     target: float
     better: Literal["more", "less"] = "more"
+    ratio_min: float = 0.0
+
+
+# The games of others stand beside ours in the same run; a table of twelve may be half as fast as one of four.
+RULES = Target("value", 100_000, ratio_min=2.0)
+RULES_OF_TWELVE = Target("value", 50_000, ratio_min=2.0)
+RULES_WITH_VIEW = Target("ratio", 2.0, ratio_min=2.0)
 
 
 # Rows of other scripts that are not named here say their own target; the figure is then the ratio, more is better.
@@ -31,7 +41,18 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "append": Target("ratio", 0.7),
         "rebuild": Target("value", 100_000),
         "table_memory": Target("value", 8, "less"),
-        "rules": Target("value", 100_000),
+        "rules_court_piece": RULES,
+        "rules_king_20": RULES,
+        "rules_king_short": RULES,
+        "rules_king_long": RULES,
+        "rules_kings_and_rebels_4": RULES,
+        "rules_kings_and_rebels_12": RULES_OF_TWELVE,
+        "rules_with_view_court_piece": RULES_WITH_VIEW,
+        "rules_with_view_king_20": RULES_WITH_VIEW,
+        "rules_with_view_king_short": RULES_WITH_VIEW,
+        "rules_with_view_king_long": RULES_WITH_VIEW,
+        "rules_with_view_kings_and_rebels_4": RULES_WITH_VIEW,
+        "rules_with_view_kings_and_rebels_12": RULES_WITH_VIEW,
     }
 )
 
@@ -39,7 +60,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 class Row(msgspec.Struct, frozen=True):
     """One row of results.json. `beside` holds what was measured with it: CPU of each process, latencies, counts.
 
-    `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`, `refusals`.
+    `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`, `refusals`,
+    `no_reference`.
     """
 
     row: str
@@ -59,8 +81,8 @@ def made(
 ) -> Row:
     """A row whose `met` follows from its figures."""
     ratio = value / reference_value if reference_value else 0.0
-    voids = voids_of(beside)
     target = TARGETS[name]
+    voids = voids_of(beside, target, reference_value)
     return Row(
         row=name,
         unit=unit,
@@ -78,11 +100,12 @@ def made(
 def holds(target: Target, value: float, ratio: float) -> bool:
     """Whether the figures reach the target."""
     figure = value if target.figure == "value" else ratio
-    return figure >= target.target if target.better == "more" else figure <= target.target
+    reached = figure >= target.target if target.better == "more" else figure <= target.target
+    return reached and ratio >= target.ratio_min
 
 
-def voids_of(beside: Mapping[str, float]) -> tuple[str, ...]:
-    """Why a saturation row does not count; rows without a load generator have none of these figures."""
+def voids_of(beside: Mapping[str, float], target: Target, reference_value: float) -> tuple[str, ...]:
+    """Why a row does not count; rows without a load generator have none of the figures beside it."""
     found = []
     if beside.get("table_core", TABLE_CORE_MIN) < TABLE_CORE_MIN:
         found.append("client_limited")
@@ -90,21 +113,30 @@ def voids_of(beside: Mapping[str, float]) -> tuple[str, ...]:
         found.append("reference_slow")
     if beside.get("refused", 0) or beside.get("closed", 0) or beside.get("lost", 0):
         found.append("refusals")
+    if target.ratio_min and not reference_value:
+        found.append("no_reference")
     return tuple(found)
 
 
 def met_of(row: Row) -> bool:
     """`met` once more, from the figures alone."""
-    target = TARGETS.get(row.row, Target("ratio", row.target))
+    target = target_of(row)
     ratio = row.value / row.reference_value if row.reference_value else 0.0
-    return not voids_of(row.beside) and holds(target, row.value, ratio)
+    return not voids_of(row.beside, target, row.reference_value) and holds(target, row.value, ratio)
+
+
+def target_of(row: Row) -> Target:
+    """The target of a row: the one named here, else its own."""
+    return TARGETS.get(row.row, Target("ratio", row.target))
 
 
 def line(row: Row) -> str:
     """One row as people read it."""
     against = f" | {row.reference} {_short(row.reference_value)} | ratio {row.ratio:.2f}" if row.reference_value else ""
     verdict = " ".join([*row.voids, "met" if row.met else "NOT MET"])
-    return f"{row.row}: {_short(row.value)} {row.unit}{against} | target {row.target:,g} | {verdict}"
+    least = target_of(row).ratio_min
+    besides = f", ratio {least:g}" if least and target_of(row).figure == "value" else ""
+    return f"{row.row}: {_short(row.value)} {row.unit}{against} | target {row.target:,g}{besides} | {verdict}"
 
 
 def _short(value: float) -> str:

@@ -18,6 +18,7 @@ from types import MappingProxyType
 ROOT = Path(__file__).resolve().parents[1]
 
 # The script of each row, in the order in which they run. A script may be named for several rows: it runs once.
+# `rules` stands for the rows of every game.
 SCRIPTS: Mapping[str, str] = MappingProxyType(
     {
         "serving": "serving_bench",

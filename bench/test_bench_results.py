@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from darbar_rules.games import BY_NAME
+
 if TYPE_CHECKING:
     from bench.rows import Row
 
@@ -32,7 +34,7 @@ def test_met_follows_from_the_figures_of_the_last_run(rows: Any) -> None:
     results = rows.read_results()
     for row in results:
         assert row.met == rows.met_of(row), row
-        assert list(row.voids) == list(rows.voids_of(row.beside)), row
+        assert list(row.voids) == list(rows.voids_of(row.beside, rows.target_of(row), row.reference_value)), row
     if not results:
         pytest.skip("nothing has been measured here yet")
 
@@ -67,6 +69,43 @@ def test_bytes_and_memory_must_stay_below_their_targets(rows: Any) -> None:
 
     assert bytes_of(700).met
     assert not bytes_of(701).met
+
+
+def rules(rows: Any, *, value: float, reference: float, name: str = "rules_court_piece") -> Row:
+    made: Row = rows.made(name, "moves/s", value=value, reference="RLCard", reference_value=reference, beside={})
+    return made
+
+
+def test_rules_must_be_fast_and_twice_as_fast_as_the_games_of_others(rows: Any) -> None:
+    assert rules(rows, value=100_000, reference=50_000).met
+    assert not rules(rows, value=99_999, reference=40_000).met
+    slower = rules(rows, value=100_000, reference=50_001)
+    assert not slower.met
+    assert not rows.met_of(slower)
+
+
+def test_rules_without_the_games_of_others_to_measure_beside_do_not_count(rows: Any) -> None:
+    row = rules(rows, value=900_000, reference=0)
+    assert row.voids == ("no_reference",)
+    assert not row.met
+    assert not rows.met_of(row)
+    assert "no_reference NOT MET" in rows.line(row)
+
+
+def test_a_table_of_twelve_may_be_half_as_fast(rows: Any) -> None:
+    assert rules(rows, value=50_000, reference=25_000, name="rules_kings_and_rebels_12").met
+
+
+def test_every_game_has_its_rows(rows: Any) -> None:
+    bench = importlib.import_module("bench.rules_bench")
+    assert {game for game, _ in bench.TABLES.values()} == set(BY_NAME)
+    assert all(f"{kind}_{name}" in rows.TARGETS for kind in ("rules", "rules_with_view") for name in bench.TABLES)
+
+
+@pytest.mark.usefixtures("rows")
+def test_peers_that_are_not_there_give_no_figure() -> None:
+    peers = importlib.import_module("bench.rules_peers")
+    assert peers.Peers(None, None).measure("rlcard_rules") is None
 
 
 def test_a_row_without_a_target_here_is_held_against_its_own(rows: Any) -> None:
