@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from darbar_kit.service import reserve
+from darbar_kit.service import reserve, settle
 from darbar_local.children import stop_left_over
 from darbar_local.console import say
 from darbar_local.failures import ExitCode, Failure
@@ -49,6 +49,7 @@ async def up(options: Options) -> None:
                 )
             else:
                 services = await start_one_process(wiring, public=public, environ=options.environ, stack=stack)
+            settle()
             _tell_what_next(wiring.public_url, options.data)
             await _watch({**servers.running, **services})
 

@@ -39,7 +39,7 @@ def must_be_legal(view: Any, decision: Any) -> None:
     assert decision in choices(view.legal), f"{decision} in {view}"
 
 
-@pytest.mark.parametrize(("game", "options"), TABLES, ids=str)
+@pytest.mark.parametrize(("game", "options"), TABLES, ids=lambda part: getattr(part, "name", str(part)))
 def test_a_king_bot_among_bots_and_chance_decides_only_what_is_legal(game: Game, options: Any) -> None:
     seats: list[Policy] = [REGULAR, AnyLegal(Random(1)), NOVICE, AnyLegal(Random(2))]
     play_game(game, options, seats, seed=1, rounds=ROUNDS, look=must_be_legal)

@@ -63,7 +63,7 @@ def after(table: TableNow, frame: EventFrame) -> TableNow:
 def _acted(table: TableNow, public: Mapping[str, Any]) -> TableNow:
     """A player who acts takes the seat back from the bot."""
     seat = public.get("seat")
-    if public.get("by") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
+    if public.get("by", "player") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
         return _with_seat(table, seat, bot_plays=False)
     return table
 

@@ -50,6 +50,10 @@ class ViewReport(msgspec.Struct, frozen=True):
         return self.frames + self.views > 0 and not self.differences
 
 
+# A frame that doesn't say who decided was decided by the seat's player.
+PLAYER = "player"
+
+
 def verify_chain(replay: Replay) -> ChainReport:
     """Makes every link again: a changed, moved, removed or inserted event is found. `replay` is a whole log."""
     table_id = UUID(replay.table_id)
@@ -136,7 +140,8 @@ def _frame_differs(rules: Game, step: Step, seat: int | None, frame: EventFrame)
     if step.event is None:
         return _around_differs(frame.public, step.body)
     shown = rules.show(step.before, step.event)
-    due = _plain(shown.public) | {"by": (step.body or {}).get("by")}
+    by = (step.body or {}).get("by")
+    due = _plain(shown.public) | ({} if by == PLAYER else {"by": by})
     if due != frame.public:
         return "what everyone sees differs"
     secret = None if seat is None else shown.secret.get(seat)

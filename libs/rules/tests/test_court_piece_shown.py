@@ -109,7 +109,7 @@ def test_trump_shown_shows_everything_to_all() -> None:
 
 def test_card_played_shows_an_open_card_to_all() -> None:
     assert COURT_PIECE.show(before("open"), CardPlayed(3, "5S", winning=2, turn=9, to_act=0)) == Shown(
-        {"seat": 3, "card": "5S", "face_down": False, "winning": 2, "to_act": 0, "turn": 9}
+        {"seat": 3, "card": "5S", "winning": 2, "to_act": 0, "turn": 9}
     )
 
 
@@ -127,7 +127,6 @@ def test_card_played_shows_what_came_of_it() -> None:
     assert COURT_PIECE.show(before("kaat"), event).public == {
         "seat": 3,
         "card": "5S",
-        "face_down": False,
         "winning": 2,
         "to_act": 2,
         "turn": 9,

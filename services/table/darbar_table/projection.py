@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from darbar_rules.game import Shown
+from darbar_rules.game import Legal, Shown
 from darbar_table import events
 from darbar_table.events import KIND_OF
 from darbar_table.state import Phase, Seat, Table
@@ -87,7 +87,7 @@ def seat_frames(
     played = type(event) is events.Played
     kind = before.rules.kind_of(event.event) if played else KIND_OF[type(event)]  # type: ignore[attr-defined]
     public: dict[str, Any] = dict(view.public)
-    if played:
+    if played and event.by != "player":  # type: ignore[attr-defined]
         public["by"] = event.by  # type: ignore[attr-defined]
     time_left = b"" if remaining_ms is None else b',"remaining_ms":%d' % remaining_ms
     head = b'{"type":"event","version":%d,"kind":"%b","public":%b%b' % (
@@ -107,7 +107,13 @@ def _add_legal(after: Table, tails: dict[int, bytes]) -> None:
     for seat in after.rules.turn(after.state).seats:
         if after.seats[seat].player is not None:
             legal = after.rules.legal(after.state, seat)
-            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(legal)
+            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(offered(legal))
+
+
+def offered(legal: Legal) -> dict[str, tuple[str, ...]]:
+    """What may be decided, without the kinds of which there is nothing."""
+    parts = {"play": legal.play, "name": legal.name, "also": legal.also}
+    return {kind: part for kind, part in parts.items() if part}
 
 
 def _add_id(after: Table, event: events.Event, tails: dict[int, bytes]) -> None:

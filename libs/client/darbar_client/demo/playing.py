@@ -109,10 +109,9 @@ class Teller:
         return self.moves / self.playing_seconds if self.playing_seconds else 0.0
 
     def hear(self, frame: EventFrame) -> None:
-        by = frame.public.get("by")
-        if by is not None:
+        if frame.kind in self._table.game.events:
             self._last = frame.public
-            if by != "table":
+            if frame.public.get("by") != "table":
                 self._moves_of_round += 1
         elif frame.kind == "round_began":
             self._began = time.monotonic()

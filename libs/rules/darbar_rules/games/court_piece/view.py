@@ -174,11 +174,13 @@ def _show_card(event: CardPlayed) -> Shown:
     public: dict[str, Any] = {
         "seat": event.seat,
         "card": None if event.face_down else event.card,
-        "face_down": event.face_down,
         "winning": event.winning,
         "to_act": event.to_act,
         "turn": event.turn,
     }
+    # Sent with every card to every seat: what is not so is left out.
+    if event.face_down:
+        public["face_down"] = True
     if event.trump is not None:
         public["trump"] = event.trump
     if event.trick is not None:
@@ -187,13 +189,12 @@ def _show_card(event: CardPlayed) -> Shown:
 
 
 def _trick(taken: TrickTaken) -> Mapping[str, Any]:
-    return {
-        "winner": taken.winner,
-        "picked_up": taken.picked_up,
-        "pile": taken.pile,
-        "collected": list(taken.collected),
-        "streak": taken.streak,
-    }
+    shown: dict[str, Any] = {"winner": taken.winner, "pile": taken.pile, "collected": list(taken.collected)}
+    if taken.picked_up:
+        shown["picked_up"] = taken.picked_up
+    if taken.streak is not None:
+        shown["streak"] = taken.streak
+    return shown
 
 
 def _result(event: RoundEnded) -> Mapping[str, Any]:
