@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,10 +52,9 @@ def opened() -> Iterator[Peers]:
 
 def installed() -> bool:
     """Whether they are there, now that their installation has been asked for."""
-    environ = os.environ | {"PYTHON": sys.executable}
-    command = ["bash", str(BENCH / "peers.sh")]
+    command = ["bash", str(BENCH / "peers.sh"), sys.executable]
     try:
-        done = subprocess.run(command, env=environ, stdout=sys.stderr, timeout=INSTALL_SECONDS_MAX, check=False)
+        done = subprocess.run(command, stdout=sys.stderr, timeout=INSTALL_SECONDS_MAX, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         print(f"peers: {problem}", file=sys.stderr)
         return False

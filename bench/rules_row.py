@@ -1,8 +1,8 @@
 """The rows of the rules: every game beside the card games of others. Open this about the rows, rules_bench for figures.
 
 A row without a view stands beside RLCard's rules, one with a view beside RLCard's environment, which makes a view as
-well. OpenSpiel is written in C++ and stands in `beside` only. All are asked in turns, and each figure is a median; `slowest`
-and `fastest` are the ends.
+well. OpenSpiel is written in C++ and stands in `beside` only. All are asked in turns, and each figure is a median;
+`slowest` and `fastest` are its ends.
 """
 
 from __future__ import annotations
