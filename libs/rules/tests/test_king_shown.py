@@ -90,6 +90,12 @@ def test_card_played_shows_the_card_and_what_came_of_its_trick() -> None:
             "trick": {"winner": 2, "counts": [0, 0, 3, 0], "points": [0, 0, -90, 0], "hearts_broken": True},
         }
     )
+    other = TrickTaken(winner=2, counts=(0, 0, 1, 0), points=(0, 0, 50, 0))
+    assert KING_20.show(before(), CardPlayed(3, "5S", winning=2, turn=9, trick=other)).public["trick"] == {
+        "winner": 2,
+        "counts": [0, 0, 1, 0],
+        "points": [0, 0, 50, 0],
+    }
 
 
 def test_round_ended_shows_all_that_was_hidden() -> None:

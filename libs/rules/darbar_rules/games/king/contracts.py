@@ -43,7 +43,6 @@ class Contract:
     counted_cards: int = 0  # what the score sheet counts: these cards,
     counted_from: int = 0  # or without any, the tricks from this number on
     stops_after: int = 0  # the deal is over once so many are counted; 0: it is played to its end
-    trump: bool = False
     overtrump: bool = False  # who cannot follow goes over the highest trump lying, if able
     thrown_first: int = 0  # who cannot follow plays one of these, if able
     slipped_under: int = 0  # who follows plays one of these below the best card lying, if able
@@ -59,7 +58,7 @@ def contracts_20(options: King20Options) -> tuple[Contract, ...]:
     """The contracts of King in 20 hands, as its score sheet lists them."""
     led = _LED[options.hearts_broken_by]
     tricks = DECK_52.bit_count() // SEATS
-    trump = replace(_of_tricks(TRUMP, 50, tricks), trump=True, overtrump=options.must_overtrump)
+    trump = replace(_of_tricks(TRUMP, 50, tricks), overtrump=options.must_overtrump)
     hearts = _of_cards("no_hearts", HEARTS, -30, DECK_52)
     boys = _of_cards("no_boys", KINGS_AND_JACKS, -60, DECK_52)
     girls = _of_cards("no_girls", QUEENS, -100, DECK_52)

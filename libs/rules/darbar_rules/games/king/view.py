@@ -195,12 +195,15 @@ def _card(event: CardPlayed) -> Mapping[str, Any]:
 
 
 def _trick(taken: TrickTaken) -> Mapping[str, Any]:
-    return {
+    shown: dict[str, Any] = {
         "winner": taken.winner,
         "counts": list(taken.counts),
         "points": list(taken.points),
-        "hearts_broken": taken.hearts_broken,
     }
+    # Sent to every seat again and again: what is not so is left out.
+    if taken.hearts_broken:
+        shown["hearts_broken"] = True
+    return shown
 
 
 def _result(event: RoundEnded) -> Mapping[str, Any]:
