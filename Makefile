@@ -49,6 +49,7 @@ lock: ## requirements*.lock anew from requirements*.in: UPGRADE=--upgrade for ne
 	build/uv/bin/pip install --quiet uv==$(UV_VERSION)
 	$(LOCK) requirements.in --output-file requirements.lock
 	$(LOCK) requirements-dev.in --output-file requirements-dev.lock
+	$(LOCK) bench/peers.in --output-file bench/peers.lock
 
 clean: ## remove what tools left behind; ./var with the local data stays
 	rm -rf build dist .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
