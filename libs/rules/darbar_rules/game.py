@@ -125,6 +125,7 @@ class Game(Protocol):
     direction: str  # "clockwise" or "anticlockwise", as seen on a screen
     stake_unit: str  # "round" or "game"
     options_type: type[Any]
+    options_explained: Mapping[str, str]  # what each option changes, one sentence for people
     option_values: Mapping[str, tuple[Any, ...]]  # every value that each option may have, the default first
     view_type: type[Any]
     events: Mapping[str, type[Any]]  # kind as stored -> frozen dataclass

@@ -278,3 +278,13 @@ def test_random_decisions_are_legal_whatever_share_of_powers_is_asked_for(game: 
             for share in (0.0, 1.0):
                 decision = random_decision(game, step.after, seat, dice, power_share=share)
                 assert decision in game.choices(game.legal(step.after, seat))
+
+
+@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+def test_every_option_is_explained_in_a_sentence(game: Game) -> None:
+    names = {field.name for field in fields(game.options_type)}
+    assert names <= set(game.options_explained)
+    for sentence in game.options_explained.values():
+        assert sentence[0].isupper()
+        assert sentence.endswith(".")
+        assert len(sentence) <= 120

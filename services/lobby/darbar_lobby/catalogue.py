@@ -117,11 +117,12 @@ def _offered(game: Game) -> GameOffered:
 
 
 def _schema(game: Game, default: Any) -> dict[str, Any]:
-    """JSON Schema of the options. Bounds of a number hold with the other options at their defaults."""
+    """JSON Schema of the options, a sentence each. Bounds of a number hold with the others at their defaults."""
     _, components = msgspec.json.schema_components([game.options_type])
     schema: dict[str, Any] = components.pop(game.options_type.__name__)
     types = get_type_hints(game.options_type)
     for name, described in schema["properties"].items():
+        described["description"] = game.options_explained[name]
         if int in (types[name], *get_args(types[name])) and _is_number(types[name]):
             described.update(_bounds(game, default, name))
     schema["additionalProperties"] = False

@@ -32,6 +32,7 @@ class Doubled:
     direction = "clockwise"
     stake_unit = "game"
     options_type = Choices
+    options_explained = dict.fromkeys(("decks", "tens", "limit", "name", "seats"), "Says what it changes.")
 
     def check_options(self, options: Any) -> None:
         if not 10 <= options.tens <= 100 or options.tens % 10:

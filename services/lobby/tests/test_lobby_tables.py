@@ -30,7 +30,11 @@ async def test_the_catalogue_says_what_can_be_chosen(house: House) -> None:
     properties = game["options"]["properties"]
     assert sorted(properties["trump"]["enum"]) == ["hidden", "kaat", "open"]
     assert properties["trump"]["default"] == "hidden"
-    assert properties["winning_points"] == {"type": "integer", "default": 10, "minimum": 10, "maximum": 100}
+    points = {"type": "integer", "default": 10, "minimum": 10, "maximum": 100}
+    assert properties["winning_points"] == {
+        "description": "The first team with so many points wins the game.",
+        **points,
+    }
     assert len(answered.body["avatars"]) == 16
 
 

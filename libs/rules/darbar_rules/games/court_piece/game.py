@@ -39,6 +39,7 @@ class CourtPiece:
     direction: str = "anticlockwise"
     stake_unit: str = "round"
     options_type: type[Any] = CourtPieceOptions
+    options_explained: Mapping[str, str] = table_options.EXPLAINED
     option_values: Mapping[str, tuple[Any, ...]] = table_options.VALUES
     view_type: type[Any] = CourtPieceView
     events: Mapping[str, type[Any]] = EVENTS

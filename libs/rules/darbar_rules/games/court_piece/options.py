@@ -79,3 +79,18 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "fresh_win_must_be_after_showing": _ON_OR_OFF,
     "kaat_sweep_always_two": _ON_OR_OFF,
 }
+
+
+# What each option changes, for whoever makes a table.
+EXPLAINED: Final[Mapping[str, str]] = {
+    "trump": "Hidden: the caller lays a trump face down; open: names the suit; kaat: the first discard fixes it.",
+    "piles": "How many tricks the first pile and each later one must hold before they can be picked up.",
+    "ace_cannot_win_pile": "A trick won with an ace picks nothing up, but for the last one.",
+    "winning_points": "The first team with so many points wins the game.",
+    "four_point_card": "A rank or a card: all 13 tricks with such a card winning the last one are worth 4 points.",
+    "six_point_finish": "With a four-point card: 6 points when the partner's last card is its equal and unbeaten.",
+    "honour_threshold": "From so many of the 16 honours in one team on, a deal counts as one-sided.",
+    "show_on_lead_must_lead_trump": "Hidden: a caller who shows the trump before leading must lead one.",
+    "fresh_win_must_be_after_showing": "Hidden: only a card played after the showing counts as a fresh win.",
+    "kaat_sweep_always_two": "Kaat: all 13 tricks are worth 2 points, whoever fixed the trump.",
+}

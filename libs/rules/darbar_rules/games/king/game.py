@@ -39,6 +39,7 @@ class King:
     form: Form
     rules_version: int = 1
     stake_unit: str = "game"
+    options_explained: Mapping[str, str] = table_options.EXPLAINED
     option_values: Mapping[str, tuple[Any, ...]]
     events: Mapping[str, type[Any]] = EVENTS
     decisions: Mapping[str, type[Any]] = DECISIONS

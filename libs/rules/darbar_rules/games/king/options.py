@@ -76,3 +76,16 @@ def check(options: KingOptions, values: Mapping[str, tuple[Any, ...]]) -> None:
         # 1 equals True, but it is not what was offered.
         if not any(type(value) is type(one) and value == one for one in offered):
             raise OptionInvalid(name, _SENTENCES.get(name, _ON_OR_OFF))
+
+
+# What each option changes, for whoever makes a table.
+EXPLAINED: Final[Mapping[str, str]] = {
+    "hearts_broken_by": "When hearts may be led: once one was discarded, once one was played, or never.",
+    "must_overtrump": "In a trump contract, who is void and can beat the highest trump lying must do so.",
+    "must_underplay": "With boys or girls, a penalty card that is beaten anyway must be played under it.",
+    "heart_forced_in_king_of_hearts": "In the king of hearts contract, who is void must throw a heart.",
+    "early_stop": "A deal ends when its last penalty card is taken.",
+    "positive_restrictions": "The limits on hearts hold in the positive deals as well.",
+    "blind_choice": "The contract is chosen before the cards are seen.",
+    "first_leader": "Who leads the first trick: whoever chose the contract, or the next seat.",
+}

@@ -40,6 +40,7 @@ class KingsAndRebels:
     direction: str = "clockwise"
     stake_unit: str = "round"
     options_type: type[Any] = KingsAndRebelsOptions
+    options_explained: Mapping[str, str] = table_options.EXPLAINED
     option_values: Mapping[str, tuple[Any, ...]] = table_options.VALUES
     view_type: type[Any] = KingsAndRebelsView
     events: Mapping[str, type[Any]] = EVENTS

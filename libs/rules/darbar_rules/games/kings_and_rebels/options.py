@@ -77,3 +77,18 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "convert_cards_max": "must be a whole number from 1 to two fewer than seats.",
     "rounds": "must be a whole number from 1 to 24.",
 }
+
+
+# What each option changes, for whoever makes a table.
+EXPLAINED: Final[Mapping[str, str]] = {
+    "seats": "How many play: up to 8 with one deck, up to 12 with two.",
+    "decks": "One or two decks; with two every card is there twice.",
+    "minimum_bid": "The least that may be bid, a multiple of 5; 150 for each deck when nothing is said.",
+    "bid_multiples_of_5": "Only multiples of 5 may be bid.",
+    "last_seat_must_bid": "The last seat that has not passed leads the Rebels, at the minimum if it bids nothing.",
+    "convert_cards": "Whether everybody is told which cards convert, or only the leader of the Rebels knows.",
+    "convert_cards_max": "How many cards may convert; two fewer than seats when nothing is said.",
+    "three_of_spades_top_trump": "The three of spades belongs to the trumps and beats them all.",
+    "later_equal_card_wins": "With two decks, the later of two equal cards wins, not the earlier.",
+    "rounds": "How many rounds make a game; as many as seats when nothing is said.",
+}
