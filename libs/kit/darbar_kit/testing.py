@@ -163,6 +163,11 @@ async def make_database(postgres_server: str) -> AsyncIterator[MakeDatabase]:
     await admin.close()
 
 
+def _roles(name_prefix: str) -> tuple[str, str]:
+    """Of their own: a test that starts all of Darbar on this server gives the usual ones other passwords."""
+    return owner_role(f"test_{name_prefix}"), service_role(f"test_{name_prefix}")
+
+
 class _DatabaseMaker:
     def __init__(self, admin: "asyncpg.Connection[Any]", admin_url: str) -> None:
         self._admin = admin
@@ -171,7 +176,7 @@ class _DatabaseMaker:
         self._lock = asyncio.Lock()
 
     async def __call__(self, name_prefix: str, migrations_folder: Path) -> TestDatabase:
-        owner, service = owner_role(name_prefix), service_role(name_prefix)
+        owner, service = _roles(name_prefix)
         database = f"{name_prefix}_{secrets.token_hex(6)}"
         async with self._lock:
             template = await self._template(name_prefix, migrations_folder)
@@ -183,7 +188,7 @@ class _DatabaseMaker:
         content = "\n".join(f"{migration.name} {migration.sha256}" for migration in read_folder(folder))
         template = f"{name_prefix}_template_{hashlib.sha256(content.encode()).hexdigest()[:12]}"
         if template not in self._templates:
-            owner, service = owner_role(name_prefix), service_role(name_prefix)
+            owner, service = _roles(name_prefix)
             await ensure_role(self._admin, owner, _ROLE_PASSWORD)
             await ensure_role(self._admin, service, _ROLE_PASSWORD)
             await self._copy("template0", template, owner)

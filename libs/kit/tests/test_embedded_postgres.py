@@ -254,11 +254,14 @@ async def test_it_runs_for_a_user_who_is_not_root(folder: Path) -> None:
     nobody = place.find_runner()
     assert nobody.uid is not None
     python = _python_for(nobody)
+    packages = ":".join(filter(os.path.isdir, sys.path))
+    if nobody.output(["/usr/bin/env", f"PYTHONPATH={packages}", python, "-c", "import darbar_kit, msgspec"])[0] != 0:
+        pytest.skip("this checkout lies where another user can't enter")
     os.chown(folder, nobody.uid, nobody.gid or 0)
     starter = await asyncio.create_subprocess_exec(
         *(python, "-c", START_AND_WAIT, str(folder / "postgres")),
         stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": ":".join(filter(os.path.isdir, sys.path))},
+        env={"PYTHONPATH": packages},
         cwd="/",
         user=nobody.uid,
         group=nobody.gid,

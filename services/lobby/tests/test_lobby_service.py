@@ -76,7 +76,7 @@ async def test_six_hundred_requests_a_minute_may_come_from_an_address(house: Hou
 async def test_every_route_is_described_for_a_document_of_the_api(house: House) -> None:
     for route in ALL:
         assert route.answers, route.path
-        path = route.path.format(table_id="x", code="x", token="x")
+        path = route.path.format(table_id="x", code="x", token="x", game="x")
         answered = await house.stranger().ask(route.method, path, None if route.body is None else {})
         is_refused = answered.status == 401 and answered.code == "token_missing"
         assert is_refused or route.token != "needed", route.path
