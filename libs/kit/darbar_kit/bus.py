@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 
+from darbar_kit.cancelling import stop_if_cancelled
 from darbar_kit.errors import Refused, Unavailable
 
 # The server's own limit is 1 MiB with headers.
@@ -162,8 +163,10 @@ class Bus:
         except nats.errors.NoRespondersError as error:
             raise Unavailable(BusReason.NO_RESPONDERS, f"nobody serves {subject}") from error
         except (TimeoutError, nats.errors.TimeoutError) as error:
+            stop_if_cancelled()
             raise Unavailable(BusReason.TIMED_OUT, f"no answer on {subject} in {timeout_seconds} s") from error
         except nats.errors.Error as error:
+            stop_if_cancelled()
             raise Unavailable(BusReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
         if answered.headers and _ERROR_HEADER in answered.headers:
             raise _raised(msgspec.json.decode(answered.data, type=ErrorAnswer).error)

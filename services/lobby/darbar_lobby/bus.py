@@ -22,6 +22,7 @@ from darbar_contracts.subjects import (
 )
 from darbar_contracts.tables import Milestone
 from darbar_kit.bus import Bus
+from darbar_kit.cancelling import stop_if_cancelled
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.streams import ensure_stream
 from darbar_lobby.bookkeeper import Bookkeeper
@@ -61,6 +62,7 @@ class MilestoneConsumer:
             try:
                 await self._take_while_it_works()
             except (nats.errors.Error, TimeoutError, OSError) as error:
+                stop_if_cancelled()
                 _log.warning("milestones_interrupted", error=str(error) or type(error).__name__)
             finally:
                 self.subscribed = False
@@ -164,6 +166,7 @@ async def _fetched(subscription: JetStreamContext.PullSubscription) -> list[Msg]
         try:
             return await subscription.fetch(BATCH_MAX, timeout=FETCH_SECONDS)
         except nats.errors.TimeoutError:
+            stop_if_cancelled()
             return []
 
 

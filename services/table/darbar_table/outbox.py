@@ -12,6 +12,7 @@ import structlog
 
 from darbar_contracts import subjects
 from darbar_kit.bus import Bus
+from darbar_kit.cancelling import stop_if_cancelled
 from darbar_kit.streams import ensure_stream
 from darbar_table.metrics import Metrics
 from darbar_table.store import Store
@@ -56,6 +57,7 @@ class Outbox:
                 while await self._publish_some():
                     pass
             except AWAY as error:
+                stop_if_cancelled()
                 log.warning("milestones_waiting", error=type(error).__name__)
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
