@@ -178,9 +178,15 @@ static void is_ready(struct socket_state *s) {
     ready_count++;
 }
 
+/* A decision that does not say who took it was taken by the seat's player. */
+static int is_players_move(const char *text, size_t length) {
+    int decision = find(text, length, "\"kind\":\"card_played\"") || find(text, length, "\"kind\":\"trump_");
+    return decision && !find(text, length, "\"by\":\"");
+}
+
 static void event_came(struct socket_state *s, const char *text, size_t length, size_t frame_bytes) {
     char id[32];
-    if (running && find(text, length, "\"by\":\"player\"")) got_move(s, frame_bytes);
+    if (running && is_players_move(text, length)) got_move(s, frame_bytes);
     const char *own = find(text, length, "\"id\":\"");
     if (own) {
         acknowledged++;

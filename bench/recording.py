@@ -74,4 +74,4 @@ async def record(port: int, plan: list[str]) -> list[list[str]]:
 def _is_move(frames: list[str]) -> bool:
     """A player's card, after which one seat may play one."""
     card = frames[0].startswith('{"type":"event"') and '"kind":"card_played"' in frames[0]
-    return card and '"by":"player"' in frames[0] and sum('"legal":{"play":["' in frame for frame in frames) == 1
+    return card and '"by":' not in frames[0] and sum('"legal":{"play":["' in frame for frame in frames) == 1
