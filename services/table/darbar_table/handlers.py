@@ -13,10 +13,10 @@ from darbar_contracts.wallet import BalancesAnswer, BalancesRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
 from darbar_table.entry import Answering, Entry
-from darbar_table.house import AWAY, House
+from darbar_table.house import House
 from darbar_table.refusals import refused
 from darbar_table.shards import shard_of
-from darbar_table.store import Store
+from darbar_table.store import AWAY, Store
 
 WALLET_SECONDS_MAX = 3.0
 

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import msgspec
 import structlog
 
@@ -28,14 +27,13 @@ from darbar_table.refusals import refused
 from darbar_table.settings import Settings
 from darbar_table.shards import shard_of
 from darbar_table.state import Phase
-from darbar_table.store import Store
+from darbar_table.store import AWAY, Store
 from darbar_table.tenure import Tenure, new_process_id
 from darbar_table.writer import Writer
 
 log = structlog.get_logger()
 TURN_SECONDS_AFTER_LOAD_MIN = 5.0
 READ_AGAIN_SECONDS = 0.25
-AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class House:

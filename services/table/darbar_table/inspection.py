@@ -21,13 +21,13 @@ from darbar_kit.tokens import Claims
 from darbar_table import events
 from darbar_table.chain import first_link, link
 from darbar_table.evolve import created, evolve
-from darbar_table.house import AWAY, House
+from darbar_table.house import House
 from darbar_table.loading import Codecs, decode, replay
 from darbar_table.milestones import milestone_of
 from darbar_table.owner import at_rest
 from darbar_table.refusals import refused
 from darbar_table.settings import Settings
-from darbar_table.store import Store, StoredEvent
+from darbar_table.store import AWAY, Store, StoredEvent
 
 EVENTS_ANSWERED_MAX = 1000
 

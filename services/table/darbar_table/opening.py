@@ -21,13 +21,13 @@ from darbar_table.entry import Entry
 from darbar_table.events import TableCreated
 from darbar_table.evolve import created
 from darbar_table.handlers import Handlers, look_of
-from darbar_table.house import AWAY, House
+from darbar_table.house import House
 from darbar_table.milestones import milestone_of
 from darbar_table.refusals import refused
 from darbar_table.seats import STAKES_FACTOR
 from darbar_table.settings import Settings
 from darbar_table.shards import shard_of
-from darbar_table.store import Store
+from darbar_table.store import AWAY, Store
 from darbar_table.writer import Append, Outcome, Row
 
 

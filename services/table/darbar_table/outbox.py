@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
-import asyncpg
 import nats.errors
 import structlog
 
@@ -15,14 +14,13 @@ from darbar_kit.bus import Bus
 from darbar_kit.cancelling import stop_if_cancelled
 from darbar_kit.streams import ensure_stream
 from darbar_table.metrics import Metrics
-from darbar_table.store import Store
+from darbar_table.store import AWAY, Store
 
 PUBLISHED_AT_ONCE = 100
 ACKNOWLEDGED_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 1.0
 
 log = structlog.get_logger()
-AWAY = (OSError, TimeoutError, nats.errors.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class Outbox:
@@ -56,7 +54,7 @@ class Outbox:
                 )
                 while await self._publish_some():
                     pass
-            except AWAY as error:
+            except (*AWAY, nats.errors.Error) as error:
                 stop_if_cancelled()
                 log.warning("milestones_waiting", error=type(error).__name__)
                 await asyncio.sleep(PAUSE_SECONDS)

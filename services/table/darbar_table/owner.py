@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -262,6 +261,6 @@ def _send(entry: Entry, frames: SeatFrames, before: Table, after: Table) -> None
         socket.write(text_frame(b"%b%b}" % (frames.head, own)) if own else same)
 
 
-def at_rest(table: Table) -> Any:
+def at_rest(table: Table) -> bool:
     """Whether nothing of a round is under way, so that the whole log may be looked at."""
     return table.phase in (Phase.WAITING, Phase.COUNTING_IN, Phase.CLOSED) and not table.staked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -174,6 +174,3 @@ def snapshot(table: Table, seat: int | None, remaining_ms: int | None) -> bytes:
             "remaining_ms": remaining_ms,
         }
     )
-
-
-Redact = Callable[[Table, events.Event, Table, int | None], SeatFrames]

@@ -11,6 +11,8 @@ import asyncpg
 
 TABLES_READ_AT_ONCE = 200
 OUTBOX_READ_AT_ONCE = 500
+# What it looks like when the database does not answer: try again later.
+AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class StoredEvent(NamedTuple):

@@ -7,11 +7,10 @@ import secrets
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
-import asyncpg
 import structlog
 
 from darbar_table.shards import SHARDS, should_own
-from darbar_table.store import Store
+from darbar_table.store import AWAY, Store
 from darbar_table.writer import FenceLost
 
 RENEW_SECONDS = 1.0
@@ -61,7 +60,7 @@ class Tenure:
                 alive = await asyncio.wait_for(
                     self._store.renew(self.process_id, seconds=EXPIRY_SECONDS), ANSWERING_SECONDS
                 )
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except AWAY as error:
                 log.warning("lease_not_renewed", error=type(error).__name__)
                 continue
             if not alive:
@@ -73,7 +72,7 @@ class Tenure:
         while True:
             try:
                 await self.inherit(take)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except AWAY as error:
                 log.warning("survey_failed", error=type(error).__name__)
             await asyncio.sleep(SURVEY_SECONDS)
 
