@@ -44,7 +44,10 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
         "_answer",
     ): "the outermost loop: one view must not stop the bots of all tables",
     ("services/lobby/darbar_lobby/app.py", "_for_ever"): "the outermost loop of a task: the work goes on",
-    ("services/lobby/darbar_lobby/bus.py", "MilestoneConsumer._take_table"): "one table must not stop the others",
+    (
+        "services/lobby/darbar_lobby/milestone_consumer.py",
+        "MilestoneConsumer._take_table",
+    ): "one table must not stop the others",
     ("services/table/darbar_table/owner.py", "Owner._decide"): "a fault of ours freezes one table and no other",
     ("services/table/darbar_table/owner.py", "Owner._append.done"): "a fault of ours freezes one table and no other",
     ("services/wallet/darbar_wallet/holding.py", "Holding.run"): "the outermost loop of a task: the wallet comes back",

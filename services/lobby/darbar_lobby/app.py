@@ -9,41 +9,41 @@ from contextlib import suppress
 
 import structlog
 from aiohttp import web
-from prometheus_client import CollectorRegistry
 
 from darbar_kit.bus import Bus
 from darbar_kit.database import open_pool, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
-from darbar_lobby.accounts import Accounts
-from darbar_lobby.bookkeeper import Bookkeeper
-from darbar_lobby.bus import MilestoneConsumer
-from darbar_lobby.catalogue import Games
-from darbar_lobby.database import Database
-from darbar_lobby.directory import Directory
-from darbar_lobby.edge import Edge
-from darbar_lobby.grants import Grants
-from darbar_lobby.handlers import Tables
+from darbar_lobby.client_address import ClientAddresses
+from darbar_lobby.handlers.accounts import Accounts
+from darbar_lobby.handlers.catalogue import Games
+from darbar_lobby.handlers.directory_projector import DirectoryProjector
+from darbar_lobby.handlers.grants import Grants
+from darbar_lobby.handlers.passwords import Passwords
+from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.http import ROUTES, Routes, public_routes
 from darbar_lobby.limits import Limits
-from darbar_lobby.metrics import Counters
-from darbar_lobby.owners import Owners
-from darbar_lobby.passwords import Passwords
+from darbar_lobby.metrics import Metrics
+from darbar_lobby.middlewares import Middlewares
+from darbar_lobby.milestone_consumer import MilestoneConsumer
 from darbar_lobby.settings import Settings
-from darbar_lobby.store import Store
+from darbar_lobby.store.accounts import AccountStore
+from darbar_lobby.store.database import Database
+from darbar_lobby.store.directory import DirectoryStore
 from darbar_rules.games import ALL
 
 TIDY_SECONDS = 600.0
 RESTART_SECONDS = 1.0
 
 SETTINGS: web.AppKey[Settings] = web.AppKey("lobby_settings", Settings)
-COUNTERS: web.AppKey[Counters] = web.AppKey("lobby_counters", Counters)
+METRICS: web.AppKey[Metrics] = web.AppKey("lobby_metrics", Metrics)
 LIMITS: web.AppKey[Limits] = web.AppKey("lobby_limits", Limits)
-EDGE: web.AppKey[Edge] = web.AppKey("lobby_edge", Edge)
+ADDRESSES: web.AppKey[ClientAddresses] = web.AppKey("lobby_addresses", ClientAddresses)
 DATABASE: web.AppKey[Database] = web.AppKey("lobby_database", Database)
 BUS: web.AppKey[Bus] = web.AppKey("lobby_bus", Bus)
-STORE: web.AppKey[Store] = web.AppKey("lobby_store", Store)
+STORE: web.AppKey[AccountStore] = web.AppKey("lobby_store", AccountStore)
 GRANTS: web.AppKey[Grants] = web.AppKey("lobby_grants", Grants)
 MILESTONES: web.AppKey[MilestoneConsumer] = web.AppKey("lobby_milestones", MilestoneConsumer)
 
@@ -52,30 +52,25 @@ _log = structlog.get_logger()
 
 def build_app(settings: Settings) -> web.Application:
     """The database must have been migrated."""
-    registry = CollectorRegistry()
-    counters = Counters(registry)
+    metrics = Metrics()
     limits = Limits(
         guests_an_hour_max=settings.guests_an_hour_max,
         requests_a_minute_max=settings.requests_a_minute_max,
         code_lookups_a_minute_max=settings.code_lookups_a_minute_max,
         clock=time.monotonic,
     )
-    edge = Edge(
-        limits=limits,
-        counters=counters,
-        trusted_proxies=settings.trusted_proxies,
-        cors_origins=settings.cors_origins,
-    )
-    app = web.Application(middlewares=edge.middlewares(errors_middleware))
+    addresses = ClientAddresses(settings.trusted_proxies)
+    middlewares = Middlewares(limits=limits, metrics=metrics, addresses=addresses, cors_origins=settings.cors_origins)
+    app = web.Application(middlewares=middlewares.around(errors_middleware))
     app[SETTINGS] = settings
-    app[REGISTRY] = registry
-    app[COUNTERS] = counters
+    app[REGISTRY] = metrics.registry
+    app[METRICS] = metrics
     app[LIMITS] = limits
-    app[EDGE] = edge
+    app[ADDRESSES] = addresses
     app.cleanup_ctx.extend([open_database, open_bus, open_parts, open_tasks])
     app.add_routes(public_routes())
     app.add_routes(health_routes(lambda: missing(app)))
-    app.add_routes([metrics_route(registry)])
+    app.add_routes([metrics_route(metrics.registry)])
     return app
 
 
@@ -99,36 +94,36 @@ async def open_bus(app: web.Application) -> AsyncIterator[None]:
 
 
 async def open_parts(app: web.Application) -> AsyncIterator[None]:
-    settings, bus, database, counters = app[SETTINGS], app[BUS], app[DATABASE], app[COUNTERS]
+    settings, bus, database, metrics = app[SETTINGS], app[BUS], app[DATABASE], app[METRICS]
     sql = queries("darbar_lobby")
-    store, directory, owners = Store(database, sql), Directory(database, sql), Owners(bus)
+    store, directory, table_client = AccountStore(database, sql), DirectoryStore(database, sql), TableClient(bus)
     games = Games(ALL, rules_folder=settings.rules_folder)
-    bookkeeper = Bookkeeper(directory)
-    grants = Grants(store, bus, counters)
+    projector = DirectoryProjector(directory)
+    grants = Grants(store, bus, metrics)
     app[STORE] = store
     app[GRANTS] = grants
-    app[MILESTONES] = MilestoneConsumer(bus=bus, owners=owners, bookkeeper=bookkeeper, counters=counters)
+    app[MILESTONES] = MilestoneConsumer(bus=bus, table_client=table_client, projector=projector, metrics=metrics)
     app[ROUTES] = Routes(
         accounts=Accounts(
             store=store,
             writer=TokenWriter(settings.token_private_key),
             passwords=Passwords(),
             grants=grants,
-            counters=counters,
+            metrics=metrics,
         ),
         tables=Tables(
             directory=directory,
-            bookkeeper=bookkeeper,
-            owners=owners,
+            projector=projector,
+            table_client=table_client,
             games=games,
-            counters=counters,
+            metrics=metrics,
             public_url=settings.public_url,
         ),
         games=games,
         grants=grants,
         reader=TokenReader(public_key_pem(settings.token_private_key)),
         limits=app[LIMITS],
-        edge=app[EDGE],
+        addresses=app[ADDRESSES],
     )
     yield
 
@@ -158,7 +153,7 @@ async def missing(app: web.Application) -> list[str]:
     return found
 
 
-async def _tidying(store: Store) -> None:
+async def _tidying(store: AccountStore) -> None:
     while True:
         await store.tidy()
         await asyncio.sleep(TIDY_SECONDS)

@@ -13,14 +13,7 @@ from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, field_of, read_body
 from darbar_kit.tokens import Claims, TokenReader
-from darbar_lobby.accounts import Accounts, shown
-from darbar_lobby.catalogue import Games, GameUnknown
-from darbar_lobby.directory import StoredAnswer
-from darbar_lobby.edge import Edge, take
-from darbar_lobby.grants import Grants
-from darbar_lobby.handlers import Tables
-from darbar_lobby.limits import Limits
-from darbar_lobby.wire import (
+from darbar_lobby.api import (
     Catalogue,
     ChangeMe,
     EndSession,
@@ -39,6 +32,14 @@ from darbar_lobby.wire import (
     TableSeen,
     ToppedUp,
 )
+from darbar_lobby.client_address import ClientAddresses
+from darbar_lobby.handlers.accounts import Accounts, to_public
+from darbar_lobby.handlers.catalogue import Games, GameUnknown
+from darbar_lobby.handlers.grants import Grants
+from darbar_lobby.handlers.tables import Tables
+from darbar_lobby.limits import Limits
+from darbar_lobby.middlewares import take
+from darbar_lobby.store.directory import StoredAnswer
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
 
@@ -55,7 +56,7 @@ class Routes:
         grants: Grants,
         reader: TokenReader,
         limits: Limits,
-        edge: Edge,
+        addresses: ClientAddresses,
     ) -> None:
         self._accounts = accounts
         self._tables = tables
@@ -63,11 +64,11 @@ class Routes:
         self._grants = grants
         self._reader = reader
         self._limits = limits
-        self._edge = edge
+        self._addresses = addresses
 
     async def new_guest(self, request: web.Request) -> web.Response:
         body = await read_body(request, NewGuest)
-        take(self._limits.guests.take(self._edge.address(request)))
+        take(self._limits.guests.take(self._addresses.of(request)))
         return answer(await self._accounts.new_guest(body), 201)
 
     async def new_session(self, request: web.Request) -> web.Response:
@@ -77,7 +78,7 @@ class Routes:
                 return answer(await self._accounts.refresh(token), 201)
             case NewSession(refresh_token=None, name_login=str(name_login), password=str(password)):
                 # A refresh token can't be guessed, a password can.
-                take(self._limits.sign_ins_by_address.take(self._edge.address(request)))
+                take(self._limits.sign_ins_by_address.take(self._addresses.of(request)))
                 take(self._limits.sign_ins_by_name.take(name_login.lower()))
                 return answer(await self._accounts.sign_in(name_login, password), 201)
         message = "either a refresh token, or a login name and its password"
@@ -93,7 +94,7 @@ class Routes:
 
     async def me(self, request: web.Request) -> web.Response:
         account = await self._accounts.account(self._claims(request).account_id)
-        return answer(Me(shown(account), await self._tables.seat_of(account.account_id)))
+        return answer(Me(to_public(account), await self._tables.seat_of(account.account_id)))
 
     async def change_me(self, request: web.Request) -> web.Response:
         claims = self._claims(request)
@@ -131,7 +132,7 @@ class Routes:
         return answer(await self._tables.table(request.match_info["table_id"], self._account_id(request)))
 
     async def code(self, request: web.Request) -> web.Response:
-        address = self._edge.address(request)
+        address = self._addresses.of(request)
         take(self._limits.wrong_codes.wait_seconds(address))
         take(self._limits.code_lookups.take(address))
         try:

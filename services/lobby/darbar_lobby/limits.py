@@ -1,10 +1,9 @@
-"""Who may ask how often, and which address a request really comes from. Open this about `too_many_requests`."""
+"""Who may ask how often. Open this about `too_many_requests`."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from collections.abc import Callable
 
 REQUESTS_A_MINUTE_BY_ACCOUNT = 300
 TABLES_MADE_A_MINUTE_BY_ACCOUNT = 10
@@ -16,14 +15,10 @@ CODE_WRONG_WAIT_SECONDS_MAX = 60.0
 CODE_WRONG_FORGOTTEN_SECONDS = 900.0
 # An address or account whose bucket is full again needs no entry; past this many the longest unused one is dropped.
 KEYS_MAX = 100_000
-FORWARDED_ADDRESSES_MAX = 16
-# One household of IPv6 has a whole /64: it counts as one address.
-IPV6_PREFIX = 64
 MINUTE_SECONDS = 60.0
 HOUR_SECONDS = 3600.0
 
 Clock = Callable[[], float]
-Network = IPv4Network | IPv6Network
 
 
 class Buckets:
@@ -98,36 +93,3 @@ class Limits:
         self.sign_ins_by_name = Buckets(SIGN_INS_A_MINUTE_BY_NAME, MINUTE_SECONDS, clock=clock)
         self.code_lookups = Buckets(code_lookups_a_minute_max, MINUTE_SECONDS, clock=clock)
         self.wrong_codes = WrongCodes(clock=clock)
-
-
-def networks(trusted_proxies: Sequence[str]) -> tuple[Network, ...]:
-    """Addresses and networks of the proxies in front of us; raises ValueError for anything else."""
-    return tuple(ip_network(proxy, strict=False) for proxy in trusted_proxies)
-
-
-def client_address(remote: str | None, forwarded_for: str, trusted: Sequence[Network]) -> str:
-    """The last address that no trusted proxy vouches for. What stands left of it is only the client's word."""
-    hops = [hop.strip() for hop in forwarded_for.split(",") if hop.strip()][-FORWARDED_ADDRESSES_MAX:]
-    address = remote or ""
-    while hops and _is_trusted(address, trusted):
-        address = hops.pop()
-    return _one_household(address)
-
-
-def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return False
-    return any(known in network for network in trusted)
-
-
-def _one_household(address: str) -> str:
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return address[:64] or "unknown"
-    if known.version == 4:
-        return str(known)
-    mapped = known.ipv4_mapped
-    return str(mapped) if mapped else str(ip_network((known, IPV6_PREFIX), strict=False))

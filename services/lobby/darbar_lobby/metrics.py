@@ -5,10 +5,11 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
-class Counters:
-    """Counted in a registry of its own, so that several services can live in one process."""
+class Metrics:
+    """One registry for one lobby. Labels are routes, kinds and codes, never an account or a table."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
         self.requests = Counter("lobby_requests", "HTTP requests.", ["route", "method", "status"], registry=registry)
         self.request_seconds = Histogram(
             "lobby_request_seconds", "Time to answer an HTTP request.", ["route"], registry=registry

@@ -49,7 +49,7 @@ from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase
 from darbar_kit.tokens import new_private_key_pem
 from darbar_lobby.app import MILESTONES, build_app
-from darbar_lobby.bus import CONSUMER, ensure_milestones
+from darbar_lobby.milestone_consumer import CONSUMER, ensure_milestones
 from darbar_lobby.settings import Settings
 
 MIGRATIONS = Path(darbar_lobby.__file__).parent / "migrations"
@@ -185,7 +185,7 @@ class WalletDouble:
 
 
 @dataclass(frozen=True)
-class Answered:
+class Reply:
     """An HTTP answer that has been read."""
 
     status: int
@@ -213,27 +213,27 @@ class Caller:
     def person(self) -> Person:
         return Person(self.account["id"], self.account["name"], self.account["avatar"])
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answered:
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
         sent = {"X-Forwarded-For": self.address} | {name.replace("_", "-"): text for name, text in headers.items()}
         if self.token:
             sent["Authorization"] = f"Bearer {self.token}"
         content = body if isinstance(body, bytes) else None if body is None else msgspec.json.encode(body)
         async with self.client.request(method, path, data=content, headers=sent) as response:
             read = await response.read()
-            return Answered(response.status, msgspec.json.decode(read) if read else None, response.headers)
+            return Reply(response.status, msgspec.json.decode(read) if read else None, response.headers)
 
-    async def get(self, path: str) -> Answered:
+    async def get(self, path: str) -> Reply:
         return await self.ask("GET", path)
 
-    async def post(self, path: str, body: Any, **headers: str) -> Answered:
+    async def post(self, path: str, body: Any, **headers: str) -> Reply:
         return await self.ask("POST", path, body, **headers)
 
-    async def make_table(self, key: str, **choices: Any) -> Answered:
+    async def make_table(self, key: str, **choices: Any) -> Reply:
         body = {"game": "court_piece", "bet_coins": 100, "visibility": "public"} | choices
         return await self.post("/v1/tables", body, Idempotency_Key=key)
 
 
-class House:
+class LobbyServer:
     """A lobby over real servers, with the others doubled."""
 
     def __init__(
@@ -321,14 +321,14 @@ def rights() -> dict[str, Permissions]:
 
 
 @asynccontextmanager
-async def open_house(make_database: MakeDatabase, make_nats: MakeNats, **settings: Any) -> AsyncIterator[House]:
+async def open_lobby(make_database: MakeDatabase, make_nats: MakeNats, **settings: Any) -> AsyncIterator[LobbyServer]:
     """A lobby with a database and a bus of its own."""
     nats = await make_nats(rights())
     database = await make_database("lobby", MIGRATIONS)
     async with open_doubles(nats) as (table, wallet):
         chosen = settings_for(database, nats, **settings)
         async with TestClient(TestServer(build_app(chosen))) as client:
-            yield House(client=client, table=table, wallet=wallet, database=database, settings=chosen)
+            yield LobbyServer(client=client, table=table, wallet=wallet, database=database, settings=chosen)
 
 
 def settings_for(database: TestDatabase, nats: NatsServer, **settings: Any) -> Settings:

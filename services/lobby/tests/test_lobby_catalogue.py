@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from darbar_lobby.catalogue import Games, GameUnknown, OptionsInvalid
+from darbar_lobby.handlers.catalogue import Games, GameUnknown, OptionsInvalid
 from darbar_rules.game import OptionInvalid
 from darbar_rules.games import ALL
 

@@ -7,21 +7,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from lobby_doubles import PROCESS, Answered, Caller, House, open_house
+from lobby_doubles import PROCESS, Caller, LobbyServer, Reply, open_lobby
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def house(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[House]:
-    async with open_house(make_database, make_nats) as opened:
+async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
+    async with open_lobby(make_database, make_nats) as opened:
         yield opened
 
 
-async def test_a_code_shows_the_table_and_its_socket(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key(), visibility="private")
-    seen = await house.stranger().get(f"/v1/codes/{made.body['code']}")
+async def test_a_code_shows_the_table_and_its_socket(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key(), visibility="private")
+    seen = await lobby.stranger().get(f"/v1/codes/{made.body['code']}")
     assert seen.status == 200
     assert seen.body["table"]["table_id"] == made.body["table_id"]
     assert seen.body["table"]["seats"][0] == {
@@ -34,30 +34,30 @@ async def test_a_code_shows_the_table_and_its_socket(house: House) -> None:
     assert (seen.body["code"], seen.body["invite_url"]) == (None, None), "who has the code needs no invite"
 
 
-async def test_an_invite_shows_the_table(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key(), visibility="private")
-    seen = await house.stranger().get(f"/v1/invites/{made.body['invite_token']}")
+async def test_an_invite_shows_the_table(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key(), visibility="private")
+    seen = await lobby.stranger().get(f"/v1/invites/{made.body['invite_token']}")
     assert (seen.status, seen.body["table"]["table_id"]) == (200, made.body["table_id"])
 
 
 @pytest.mark.parametrize("token", ["unknown", "x" * 100])
-async def test_an_unknown_invite_is_refused(house: House, token: str) -> None:
-    answered = await house.stranger().get(f"/v1/invites/{token}")
+async def test_an_unknown_invite_is_refused(lobby: LobbyServer, token: str) -> None:
+    answered = await lobby.stranger().get(f"/v1/invites/{token}")
     assert (answered.status, answered.code) == (404, "invite_unknown")
 
 
-async def test_the_directory_answers_for_an_owner_that_does_not(house: House) -> None:
-    host, guest = await house.guest(), await house.guest()
-    made = await host.make_table(house.key())
+async def test_the_directory_answers_for_an_owner_that_does_not(lobby: LobbyServer) -> None:
+    host, guest = await lobby.guest(), await lobby.guest()
+    made = await host.make_table(lobby.key())
     table_id = made.body["table_id"]
-    house.table.note(table_id, "seat_taken", free_seats=2, seat=2, account_id=guest.account["id"])
-    house.table.note(table_id, "seat_taken", free_seats=1, seat=1, account_id=None)
-    await house.table.tell(*house.table.milestones[table_id])
-    await until_free_seats(house, host, table_id, count=1)
-    house.table.looks_fail = True
-    seen = await house.stranger().get(f"/v1/codes/{made.body['code']}")
-    house.table.looks_fail = False
+    lobby.table.note(table_id, "seat_taken", free_seats=2, seat=2, account_id=guest.account["id"])
+    lobby.table.note(table_id, "seat_taken", free_seats=1, seat=1, account_id=None)
+    await lobby.table.tell(*lobby.table.milestones[table_id])
+    await until_free_seats(lobby, host, table_id, count=1)
+    lobby.table.looks_fail = True
+    seen = await lobby.stranger().get(f"/v1/codes/{made.body['code']}")
+    lobby.table.looks_fail = False
     assert (seen.status, seen.body["fresh"], seen.body["free_seats"]) == (200, False, 1)
     names = [seat and seat["name"] for seat in seen.body["table"]["seats"]]
     assert names == [host.account["name"], None, guest.account["name"], None]
@@ -67,152 +67,152 @@ async def test_the_directory_answers_for_an_owner_that_does_not(house: House) ->
 
 
 @pytest.mark.parametrize("code", ["000", "abcdef", "1234567", "١٢٣٤٥٦"])
-async def test_what_is_no_code_is_unknown(house: House, code: str) -> None:
-    answered = await house.stranger().get(f"/v1/codes/{code}")
+async def test_what_is_no_code_is_unknown(lobby: LobbyServer, code: str) -> None:
+    answered = await lobby.stranger().get(f"/v1/codes/{code}")
     assert (answered.status, answered.code) == (404, "code_unknown")
 
 
 @pytest.mark.ruling("TL-3")
-async def test_a_code_lives_only_while_a_seat_is_free(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key())
+async def test_a_code_lives_only_while_a_seat_is_free(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key())
     table_id, code = made.body["table_id"], made.body["code"]
     for seat in (1, 2, 3):
-        house.table.note(table_id, "seat_taken", free_seats=3 - seat, seat=seat, account_id=None)
-    await house.table.tell(*house.table.milestones[table_id])
-    await until_free_seats(house, host, table_id, count=0)
-    assert (await house.stranger().get(f"/v1/codes/{code}")).status == 404
+        lobby.table.note(table_id, "seat_taken", free_seats=3 - seat, seat=seat, account_id=None)
+    await lobby.table.tell(*lobby.table.milestones[table_id])
+    await until_free_seats(lobby, host, table_id, count=0)
+    assert (await lobby.stranger().get(f"/v1/codes/{code}")).status == 404
     # Stood up before the deal: people may still have the code, so it is the same one.
-    await house.table.tell(house.table.note(table_id, "seat_freed", free_seats=1, seat=3, account_id=None))
-    await until_free_seats(house, host, table_id, count=1)
-    assert (await house.stranger().get(f"/v1/codes/{code}")).status == 200
-    await house.table.tell(house.table.note(table_id, "seat_taken", free_seats=0, seat=3, account_id=None))
-    await house.table.tell(house.table.note(table_id, "round_started", free_seats=0, game=1, round=1))
-    await until_free_seats(house, host, table_id, count=0)
+    await lobby.table.tell(lobby.table.note(table_id, "seat_freed", free_seats=1, seat=3, account_id=None))
+    await until_free_seats(lobby, host, table_id, count=1)
+    assert (await lobby.stranger().get(f"/v1/codes/{code}")).status == 200
+    await lobby.table.tell(lobby.table.note(table_id, "seat_taken", free_seats=0, seat=3, account_id=None))
+    await lobby.table.tell(lobby.table.note(table_id, "round_started", free_seats=0, game=1, round=1))
+    await until_free_seats(lobby, host, table_id, count=0)
     # Freed by the deal: the next one is another.
-    await house.table.tell(house.table.note(table_id, "seat_freed", free_seats=1, seat=3, account_id=None))
-    await until_free_seats(house, host, table_id, count=1)
-    assert (await house.stranger().get(f"/v1/codes/{code}")).code == "code_unknown"
+    await lobby.table.tell(lobby.table.note(table_id, "seat_freed", free_seats=1, seat=3, account_id=None))
+    await until_free_seats(lobby, host, table_id, count=1)
+    assert (await lobby.stranger().get(f"/v1/codes/{code}")).code == "code_unknown"
     new_code = (await host.get(f"/v1/tables/{table_id}")).body["code"]
     assert new_code not in (None, code)
-    assert (await house.stranger().get(f"/v1/codes/{new_code}")).body["table"]["table_id"] == table_id
+    assert (await lobby.stranger().get(f"/v1/codes/{new_code}")).body["table"]["table_id"] == table_id
 
 
-async def test_a_closed_table_has_neither_code_nor_invite(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key())
+async def test_a_closed_table_has_neither_code_nor_invite(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key())
     table_id = made.body["table_id"]
-    house.table.note(table_id, "table_closed", free_seats=0, reason="nobody_left")
-    await house.table.tell(*house.table.milestones[table_id])
+    lobby.table.note(table_id, "table_closed", free_seats=0, reason="nobody_left")
+    await lobby.table.tell(*lobby.table.milestones[table_id])
 
     async def nobody_sits() -> bool:
         return (await host.get("/v1/me")).body["table"] is None
 
     await eventually(nobody_sits)
-    assert (await house.stranger().get(f"/v1/codes/{made.body['code']}")).code == "code_unknown"
-    assert (await house.stranger().get(f"/v1/invites/{made.body['invite_token']}")).code == "invite_unknown"
+    assert (await lobby.stranger().get(f"/v1/codes/{made.body['code']}")).code == "code_unknown"
+    assert (await lobby.stranger().get(f"/v1/invites/{made.body['invite_token']}")).code == "invite_unknown"
     closed = await host.get(f"/v1/tables/{table_id}")
     assert (closed.status, closed.code) == (410, "table_closed")
 
 
-async def test_ten_codes_a_minute_may_be_looked_up(house: House) -> None:
-    host, looker = await house.guest(), house.stranger()
-    made = await host.make_table(house.key())
+async def test_ten_codes_a_minute_may_be_looked_up(lobby: LobbyServer) -> None:
+    host, looker = await lobby.guest(), lobby.stranger()
+    made = await host.make_table(lobby.key())
     looked = [await looker.get(f"/v1/codes/{made.body['code']}") for _ in range(11)]
     assert [answer.status for answer in looked] == [200] * 10 + [429]
     assert looked[-1].code == "too_many_requests"
     assert 0 < int(looked[-1].headers["Retry-After"]) <= 6
-    assert (await house.stranger().get(f"/v1/codes/{made.body['code']}")).status == 200, "another address may"
+    assert (await lobby.stranger().get(f"/v1/codes/{made.body['code']}")).status == 200, "another address may"
 
 
-async def test_after_three_wrong_codes_an_address_waits(house: House) -> None:
-    guesser = house.stranger()
+async def test_after_three_wrong_codes_an_address_waits(lobby: LobbyServer) -> None:
+    guesser = lobby.stranger()
     guessed = [await guesser.get("/v1/codes/00000x") for _ in range(4)]
     assert [answer.status for answer in guessed] == [404, 404, 404, 429]
     assert int(guessed[-1].headers["Retry-After"]) == 5
 
 
-async def test_a_public_table_can_be_looked_at_by_anybody(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key())
-    seen = await house.stranger().get(f"/v1/tables/{made.body['table_id']}")
+async def test_a_public_table_can_be_looked_at_by_anybody(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key())
+    seen = await lobby.stranger().get(f"/v1/tables/{made.body['table_id']}")
     assert (seen.status, seen.body["fresh"], seen.body["code"]) == (200, True, None)
     own = await host.get(f"/v1/tables/{made.body['table_id']}")
     for shared in ("code", "invite_token", "invite_url"):
         assert own.body[shared] == made.body[shared]
 
 
-async def test_a_private_table_is_unknown_to_all_but_those_who_sit_there(house: House) -> None:
-    host, friend, other = await house.guest(), await house.guest(), await house.guest()
-    made = await host.make_table(house.key(), visibility="private")
+async def test_a_private_table_is_unknown_to_all_but_those_who_sit_there(lobby: LobbyServer) -> None:
+    host, friend, other = await lobby.guest(), await lobby.guest(), await lobby.guest()
+    made = await host.make_table(lobby.key(), visibility="private")
     table_id = made.body["table_id"]
     path = f"/v1/tables/{table_id}"
-    for caller in (house.stranger(), other, friend):
+    for caller in (lobby.stranger(), other, friend):
         answered = await caller.get(path)
         assert (answered.status, answered.code) == (404, "table_unknown")
     assert (await host.get(path)).body["code"] == made.body["code"]
     # Sat down a moment ago: the owner knows it before the milestone is here.
-    house.table.seat(table_id, 2, friend.person)
+    lobby.table.seat(table_id, 2, friend.person)
     assert (await friend.get(path)).body["code"] == made.body["code"]
-    house.table.looks_fail = True
+    lobby.table.looks_fail = True
     without_owner = [(await caller.get(path)).status for caller in (host, friend, other)]
-    house.table.looks_fail = False
+    lobby.table.looks_fail = False
     assert without_owner == [200, 404, 404]
 
 
 @pytest.mark.parametrize("table_id", ["x", "0" * 32, str(uuid.UUID(int=1)), str(uuid.UUID(int=1)).upper() + "A"])
-async def test_an_unknown_table_is_refused(house: House, table_id: str) -> None:
-    answered = await house.stranger().get(f"/v1/tables/{table_id}")
+async def test_an_unknown_table_is_refused(lobby: LobbyServer, table_id: str) -> None:
+    answered = await lobby.stranger().get(f"/v1/tables/{table_id}")
     assert (answered.status, answered.code) == (404, "table_unknown")
 
 
 @pytest.mark.ruling("TL-7")
-async def test_public_tables_are_listed_by_game_and_bet_newest_first(house: House) -> None:
+async def test_public_tables_are_listed_by_game_and_bet_newest_first(lobby: LobbyServer) -> None:
     made = []
     for bet_coins in (610, 620, 630, 620):
-        host = await house.guest()
-        made.append((await host.make_table(house.key(), bet_coins=bet_coins)).body["table_id"])
-    hidden = await (await house.guest()).make_table(house.key(), bet_coins=620, visibility="private")
+        host = await lobby.guest()
+        made.append((await host.make_table(lobby.key(), bet_coins=bet_coins)).body["table_id"])
+    hidden = await (await lobby.guest()).make_table(lobby.key(), bet_coins=620, visibility="private")
     path = "/v1/tables?game=court_piece&bet_coins_min=610&bet_coins_max=620"
-    page = await house.stranger().get(f"{path}&limit=2")
+    page = await lobby.stranger().get(f"{path}&limit=2")
     assert [table["table_id"] for table in page.body["tables"]] == [made[3], made[1]]
     first = page.body["tables"][0]
     assert (first["seats"], first["free_seats"], first["bet_coins"], first["playing"]) == (4, 3, 620, False)
     assert first["host"] == {"name": host.account["name"], "avatar": host.account["avatar"]}
     assert first["socket"] == {"direct": None, "any": f"/play/tables/{made[3]}/socket"}
-    rest = await house.stranger().get(f"{path}&limit=2&after={page.body['next']}")
+    rest = await lobby.stranger().get(f"{path}&limit=2&after={page.body['next']}")
     assert ([table["table_id"] for table in rest.body["tables"]], rest.body["next"]) == ([made[0]], None)
-    everything = await house.stranger().get("/v1/tables?limit=50")
+    everything = await lobby.stranger().get("/v1/tables?limit=50")
     listed = {table["table_id"] for table in everything.body["tables"]}
     assert set(made) <= listed
     assert hidden.body["table_id"] not in listed
-    assert (await house.stranger().get("/v1/tables?game=snap")).body == {"tables": [], "next": None}
+    assert (await lobby.stranger().get("/v1/tables?game=snap")).body == {"tables": [], "next": None}
 
 
-async def test_a_full_table_is_not_listed(house: House) -> None:
-    host = await house.guest()
-    table_id = (await host.make_table(house.key(), bet_coins=640)).body["table_id"]
+async def test_a_full_table_is_not_listed(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    table_id = (await host.make_table(lobby.key(), bet_coins=640)).body["table_id"]
     for seat in (1, 2, 3):
-        house.table.note(table_id, "seat_taken", free_seats=3 - seat, seat=seat, account_id=None)
-    await house.table.tell(*house.table.milestones[table_id])
+        lobby.table.note(table_id, "seat_taken", free_seats=3 - seat, seat=seat, account_id=None)
+    await lobby.table.tell(*lobby.table.milestones[table_id])
 
     async def is_gone() -> bool:
-        return not (await house.stranger().get("/v1/tables?bet_coins_min=640&bet_coins_max=640")).body["tables"]
+        return not (await lobby.stranger().get("/v1/tables?bet_coins_min=640&bet_coins_max=640")).body["tables"]
 
     await eventually(is_gone)
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=51", "limit=many", "after=-1", "after=x", "colour=red"])
-async def test_a_query_is_refused(house: House, query: str) -> None:
-    answered = await house.stranger().get(f"/v1/tables?{query}")
+async def test_a_query_is_refused(lobby: LobbyServer, query: str) -> None:
+    answered = await lobby.stranger().get(f"/v1/tables?{query}")
     assert (answered.status, answered.code) == (400, "query_invalid")
 
 
-async def test_quick_play_opens_a_public_table_when_there_is_none(house: House) -> None:
-    player = await house.guest()
+async def test_quick_play_opens_a_public_table_when_there_is_none(lobby: LobbyServer) -> None:
+    player = await lobby.guest()
     played = await quick_play(player, bet_coins=710)
     assert (played.status, played.body["made"]) == (201, True)
-    asked = house.table.asked[-1]
+    asked = lobby.table.asked[-1]
     assert (asked.visibility, asked.bet_coins, asked.bot_level) == ("public", 710, "normal")
     again = await quick_play(player, bet_coins=710)
     assert (again.status, again.body["made"]) == (200, False)
@@ -220,48 +220,48 @@ async def test_quick_play_opens_a_public_table_when_there_is_none(house: House) 
     assert again.body["socket"]["direct"] == f"/play/at/{PROCESS}/tables/{played.body['table_id']}/socket"
 
 
-async def test_quick_play_finds_the_fullest_table_that_has_a_free_seat(house: House) -> None:
-    emptier = (await (await house.guest()).make_table(house.key(), bet_coins=720)).body["table_id"]
-    fuller = (await (await house.guest()).make_table(house.key(), bet_coins=720)).body["table_id"]
-    host = await house.guest()
-    house.table.note(fuller, "seat_taken", free_seats=2, seat=2, account_id=host.account["id"])
-    await house.table.tell(*house.table.milestones[fuller])
-    await until_free_seats(house, host, fuller, count=2)
-    assert (await quick_play(await house.guest(), bet_coins=720)).body["table_id"] == fuller
+async def test_quick_play_finds_the_fullest_table_that_has_a_free_seat(lobby: LobbyServer) -> None:
+    emptier = (await (await lobby.guest()).make_table(lobby.key(), bet_coins=720)).body["table_id"]
+    fuller = (await (await lobby.guest()).make_table(lobby.key(), bet_coins=720)).body["table_id"]
+    host = await lobby.guest()
+    lobby.table.note(fuller, "seat_taken", free_seats=2, seat=2, account_id=host.account["id"])
+    await lobby.table.tell(*lobby.table.milestones[fuller])
+    await until_free_seats(lobby, host, fuller, count=2)
+    assert (await quick_play(await lobby.guest(), bet_coins=720)).body["table_id"] == fuller
     for seat in (1, 2, 3):
         # The directory does not know yet that it is full, but its owner does.
-        house.table.seat(fuller, seat, None, bot=True)
-    assert (await quick_play(await house.guest(), bet_coins=720)).body["table_id"] == emptier
+        lobby.table.seat(fuller, seat, None, bot=True)
+    assert (await quick_play(await lobby.guest(), bet_coins=720)).body["table_id"] == emptier
 
 
-async def test_quick_play_says_when_one_sits_elsewhere(house: House) -> None:
-    player = await house.guest()
-    made = await player.make_table(house.key(), bet_coins=730)
+async def test_quick_play_says_when_one_sits_elsewhere(lobby: LobbyServer) -> None:
+    player = await lobby.guest()
+    made = await player.make_table(lobby.key(), bet_coins=730)
     answered = await quick_play(player, bet_coins=740)
     assert (answered.status, answered.code) == (409, "seated_elsewhere")
     assert answered.body["details"] == {"table_id": made.body["table_id"]}
-    house.table.seat(made.body["table_id"], 0, None)
+    lobby.table.seat(made.body["table_id"], 0, None)
     assert (await quick_play(player, bet_coins=740)).status == 201, "left a moment ago"
 
 
-async def test_quick_play_of_an_unknown_game_is_refused(house: House) -> None:
-    player = await house.guest()
+async def test_quick_play_of_an_unknown_game_is_refused(lobby: LobbyServer) -> None:
+    player = await lobby.guest()
     answered = await player.post("/v1/quick-play", {"game": "snap", "bet_coins": 100})
     assert (answered.status, answered.code) == (422, "game_unknown")
 
 
-async def quick_play(player: Caller, *, bet_coins: int) -> Answered:
+async def quick_play(player: Caller, *, bet_coins: int) -> Reply:
     return await player.post("/v1/quick-play", {"game": "court_piece", "bet_coins": bet_coins})
 
 
-async def until_free_seats(house: House, viewer: Caller, table_id: str, *, count: int) -> None:
+async def until_free_seats(lobby: LobbyServer, viewer: Caller, table_id: str, *, count: int) -> None:
     """Waits until the directory, not the owner, says so."""
 
     async def is_so() -> bool:
-        house.table.looks_fail = True
+        lobby.table.looks_fail = True
         seen = await viewer.get(f"/v1/tables/{table_id}")
-        house.table.looks_fail = False
-        told = len(house.table.milestones[table_id])
-        return bool(seen.body["free_seats"] == count) and await house.number_of(table_id) == told
+        lobby.table.looks_fail = False
+        told = len(lobby.table.milestones[table_id])
+        return bool(seen.body["free_seats"] == count) and await lobby.number_of(table_id) == told
 
     await eventually(is_so)

@@ -12,23 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from darbar_contracts.tables import Milestone, MilestoneKind
-from darbar_lobby.domain import (
-    applied,
-    body_sha256,
-    code_step,
-    entry_of,
-    is_code,
-    new_code,
-    opened,
-    refresh_judgement,
-    step_for,
-    token_sha256,
-)
-from darbar_lobby.entries import CodeStep, Entry, Holder, RefreshState, Step
-from darbar_lobby.wire import NewTable
+from darbar_lobby.api import NewTable
+from darbar_lobby.domain.codes import CodeStep, code_step, is_code, new_code
+from darbar_lobby.domain.directory_model import DirectoryEntry, Holder, Step
+from darbar_lobby.domain.idempotency import body_sha256
+from darbar_lobby.domain.milestones import applied, entry_of, opened, step_for
+from darbar_lobby.domain.sessions import RefreshState, refresh_judgement, token_sha256
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-ASKED = Entry(
+ASKED = DirectoryEntry(
     table_id="t",
     host_id="ann",
     game="court_piece",
@@ -51,11 +43,11 @@ def milestone(kind: MilestoneKind, number: int, *, free_seats: int = 3, generati
     )
 
 
-def holders(entry: Entry) -> dict[int, str | None]:
+def holders(entry: DirectoryEntry) -> dict[int, str | None]:
     return {holder.seat: holder.account_id for holder in entry.holders}
 
 
-def after(entry: Entry, milestones: Sequence[Milestone]) -> Entry:
+def after(entry: DirectoryEntry, milestones: Sequence[Milestone]) -> DirectoryEntry:
     for told in milestones:
         if step_for(entry, told) is Step.APPLY:
             entry = applied(entry, told)

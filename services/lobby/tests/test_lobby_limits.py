@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from darbar_lobby.limits import CODES_WRONG_FREE, Buckets, Limits, WrongCodes, client_address, networks
+from darbar_lobby.client_address import client_address, networks
+from darbar_lobby.limits import CODES_WRONG_FREE, Buckets, Limits, WrongCodes
 
 
 class Watch:

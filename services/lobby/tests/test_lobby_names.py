@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from darbar_lobby.names import (
+from darbar_lobby.domain.names import (
     AVATARS,
     NAME_CHARACTERS_MAX,
     name_is_allowed,

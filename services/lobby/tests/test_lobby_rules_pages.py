@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from darbar_lobby.catalogue import Games, GameUnknown
+from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_rules.games import ALL
 
 DOCS = Path(__file__).parents[3] / "docs" / "rules"

@@ -14,9 +14,9 @@ from aiohttp.test_utils import TestClient, TestServer
 from lobby_doubles import (
     MIGRATIONS,
     Caller,
-    House,
+    LobbyServer,
     open_doubles,
-    open_house,
+    open_lobby,
     rights,
     settings_for,
 )
@@ -29,41 +29,41 @@ ORIGIN = "https://play.example"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def house(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[House]:
-    async with open_house(make_database, make_nats, guests_an_hour_max=5, cors_origins=(ORIGIN,)) as opened:
+async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
+    async with open_lobby(make_database, make_nats, guests_an_hour_max=5, cors_origins=(ORIGIN,)) as opened:
         yield opened
 
 
-async def until_ready(house: House) -> None:
+async def until_ready(lobby: LobbyServer) -> None:
     async def is_ready() -> bool:
-        return (await house.stranger().get("/readyz")).status == 200
+        return (await lobby.stranger().get("/readyz")).status == 200
 
     await eventually(is_ready, seconds=30)
 
 
-async def test_it_is_ready_with_database_bus_and_milestones(house: House) -> None:
-    await until_ready(house)
-    assert (await house.stranger().get("/readyz")).body == {"status": "ready", "missing": []}
-    assert (await house.stranger().get("/healthz")).body == {"status": "alive"}
+async def test_it_is_ready_with_database_bus_and_milestones(lobby: LobbyServer) -> None:
+    await until_ready(lobby)
+    assert (await lobby.stranger().get("/readyz")).body == {"status": "ready", "missing": []}
+    assert (await lobby.stranger().get("/healthz")).body == {"status": "alive"}
 
 
-async def test_five_guests_an_hour_may_come_from_an_address(house: House) -> None:
-    stranger = house.stranger()
+async def test_five_guests_an_hour_may_come_from_an_address(lobby: LobbyServer) -> None:
+    stranger = lobby.stranger()
     answered = [await stranger.post("/v1/guests", {}) for _ in range(6)]
     assert [answer.status for answer in answered] == [201] * 5 + [429]
     assert answered[-1].code == "too_many_requests"
     assert 0 < int(answered[-1].headers["Retry-After"]) <= 720
-    assert (await house.stranger().post("/v1/guests", {})).status == 201
+    assert (await lobby.stranger().post("/v1/guests", {})).status == 201
 
 
-async def test_a_refused_name_uses_no_guest_up(house: House) -> None:
-    stranger = house.stranger()
+async def test_a_refused_name_uses_no_guest_up(lobby: LobbyServer) -> None:
+    stranger = lobby.stranger()
     for _ in range(6):
         assert (await stranger.post("/v1/guests", {"name": "admin"})).code in ("name_not_allowed", "too_many_requests")
 
 
-async def test_six_hundred_requests_a_minute_may_come_from_an_address(house: House) -> None:
-    stranger = house.stranger()
+async def test_six_hundred_requests_a_minute_may_come_from_an_address(lobby: LobbyServer) -> None:
+    stranger = lobby.stranger()
     count = 0
     # Ten more come back each second while this runs.
     while (answered := await stranger.get("/v1/games")).status == 200 and count < 3000:
@@ -73,11 +73,11 @@ async def test_six_hundred_requests_a_minute_may_come_from_an_address(house: Hou
     assert (await stranger.get("/healthz")).status == 200
 
 
-async def test_every_route_is_described_for_a_document_of_the_api(house: House) -> None:
+async def test_every_route_is_described_for_a_document_of_the_api(lobby: LobbyServer) -> None:
     for route in ALL:
         assert route.answers, route.path
         path = route.path.format(table_id="x", code="x", token="x", game="x")
-        answered = await house.stranger().ask(route.method, path, None if route.body is None else {})
+        answered = await lobby.stranger().ask(route.method, path, None if route.body is None else {})
         is_refused = answered.status == 401 and answered.code == "token_missing"
         assert is_refused or route.token != "needed", route.path
         assert msgspec.json.schema(Any if route.body is None else route.body) is not None
@@ -85,9 +85,9 @@ async def test_every_route_is_described_for_a_document_of_the_api(house: House) 
             assert msgspec.json.schema(Any if answer_type is None else answer_type) is not None
 
 
-async def test_passwords_cannot_be_tried_without_end(house: House) -> None:
+async def test_passwords_cannot_be_tried_without_end(lobby: LobbyServer) -> None:
     body = {"name_login": "victim", "password": "a wrong one"}
-    answered = [await house.stranger().post("/v1/sessions", body) for _ in range(11)]
+    answered = [await lobby.stranger().post("/v1/sessions", body) for _ in range(11)]
     assert [answer.status for answer in answered] == [401] * 10 + [429]
 
 
@@ -100,16 +100,16 @@ async def test_passwords_cannot_be_tried_without_end(house: House) -> None:
     ],
 )
 async def test_what_is_not_there_has_the_usual_form(
-    house: House, method: str, path: str, status: int, code: str
+    lobby: LobbyServer, method: str, path: str, status: int, code: str
 ) -> None:
-    answered = await house.stranger().ask(method, path)
+    answered = await lobby.stranger().ask(method, path)
     assert (answered.status, answered.code) == (status, code)
 
 
-async def test_requests_are_counted_by_route_and_status(house: House) -> None:
-    guest = await house.guest()
+async def test_requests_are_counted_by_route_and_status(lobby: LobbyServer) -> None:
+    guest = await lobby.guest()
     await guest.get("/v1/tables/00000000-0000-4000-8000-000000000000")
-    async with house.client.get("/metrics") as response:
+    async with lobby.client.get("/metrics") as response:
         text = await response.text()
     assert 'lobby_requests_total{method="GET",route="/v1/tables/{table_id}",status="404"}' in text
     assert 'lobby_refusals_total{reason="table_unknown"}' in text
@@ -117,21 +117,21 @@ async def test_requests_are_counted_by_route_and_status(house: House) -> None:
     assert guest.account["id"] not in text
 
 
-async def test_pages_of_a_known_origin_may_ask(house: House) -> None:
-    preflight = await house.stranger().ask("OPTIONS", "/v1/tables", Origin=ORIGIN, Access_Control_Request_Method="POST")
+async def test_pages_of_a_known_origin_may_ask(lobby: LobbyServer) -> None:
+    preflight = await lobby.stranger().ask("OPTIONS", "/v1/tables", Origin=ORIGIN, Access_Control_Request_Method="POST")
     assert preflight.status == 204
     assert preflight.headers["Access-Control-Allow-Origin"] == ORIGIN
     assert "Idempotency-Key" in preflight.headers["Access-Control-Allow-Headers"]
-    answered = await house.stranger().ask("GET", "/v1/games", Origin=ORIGIN)
+    answered = await lobby.stranger().ask("GET", "/v1/games", Origin=ORIGIN)
     assert (answered.status, answered.headers["Access-Control-Allow-Origin"]) == (200, ORIGIN)
-    refused = await house.stranger().ask("GET", "/v1/me", Origin=ORIGIN)
+    refused = await lobby.stranger().ask("GET", "/v1/me", Origin=ORIGIN)
     assert (refused.status, refused.headers["Access-Control-Allow-Origin"]) == (401, ORIGIN)
 
 
-async def test_pages_of_other_origins_may_not(house: House) -> None:
-    answered = await house.stranger().ask("GET", "/v1/games", Origin="https://evil.example")
+async def test_pages_of_other_origins_may_not(lobby: LobbyServer) -> None:
+    answered = await lobby.stranger().ask("GET", "/v1/games", Origin="https://evil.example")
     assert "Access-Control-Allow-Origin" not in answered.headers
-    preflight = await house.stranger().ask(
+    preflight = await lobby.stranger().ask(
         "OPTIONS", "/v1/tables", Origin="https://evil.example", Access_Control_Request_Method="POST"
     )
     assert (preflight.status, "Access-Control-Allow-Origin" in preflight.headers) == (405, False)
@@ -140,8 +140,8 @@ async def test_pages_of_other_origins_may_not(house: House) -> None:
 async def test_without_trusted_proxies_a_forwarded_address_is_only_a_word(
     make_database: MakeDatabase, make_nats: MakeNats
 ) -> None:
-    async with open_house(make_database, make_nats, guests_an_hour_max=2, trusted_proxies=()) as house:
-        statuses = [(await house.stranger().post("/v1/guests", {})).status for _ in range(3)]
+    async with open_lobby(make_database, make_nats, guests_an_hour_max=2, trusted_proxies=()) as lobby:
+        statuses = [(await lobby.stranger().post("/v1/guests", {})).status for _ in range(3)]
     assert statuses == [201, 201, 429]
 
 
@@ -158,13 +158,13 @@ async def nobody_may_enter(postgres_server: str, database: str) -> AsyncIterator
         await admin.close()
 
 
-async def test_a_lost_database_is_unavailable_and_then_there_again(house: House, postgres_server: str) -> None:
-    guest = await house.guest()
-    async with nobody_may_enter(postgres_server, house.database.rpartition("/")[2]):
+async def test_a_lost_database_is_unavailable_and_then_there_again(lobby: LobbyServer, postgres_server: str) -> None:
+    guest = await lobby.guest()
+    async with nobody_may_enter(postgres_server, lobby.database.rpartition("/")[2]):
         answered = await guest.get("/v1/me")
         assert (answered.status, answered.code) == (503, "storage_unavailable")
         assert "Retry-After" in answered.headers
-        ready = await house.stranger().get("/readyz")
+        ready = await lobby.stranger().get("/readyz")
         assert (ready.status, "database" in ready.body["missing"]) == (503, True)
     assert (await guest.get("/v1/me")).status == 200
 
@@ -177,44 +177,44 @@ async def test_a_bus_that_was_restarted_brings_milestones_again(
     async with open_doubles(nats) as (table, wallet):
         settings = settings_for(database, nats)
         async with TestClient(TestServer(build_app(settings))) as client:
-            house = House(client=client, table=table, wallet=wallet, database=database, settings=settings)
-            await until_ready(house)
-            host = await house.guest()
-            made = await host.make_table(house.key())
+            lobby = LobbyServer(client=client, table=table, wallet=wallet, database=database, settings=settings)
+            await until_ready(lobby)
+            host = await lobby.guest()
+            made = await host.make_table(lobby.key())
             await nats.stop()
 
             async def is_away() -> bool:
-                return "bus" in (await house.stranger().get("/readyz")).body["missing"]
+                return "bus" in (await lobby.stranger().get("/readyz")).body["missing"]
 
             await eventually(is_away)
             assert (await host.get("/v1/me")).body["table"]["socket"]["direct"] is None
             await nats.start()
-            await until_ready(house)
-            await until_told(house, made.body["table_id"])
+            await until_ready(lobby)
+            await until_told(lobby, made.body["table_id"])
 
 
-async def until_told(house: House, table_id: str) -> None:
+async def until_told(lobby: LobbyServer, table_id: str) -> None:
     async def told_and_applied() -> bool:
-        await house.table.tell_if_it_can(*house.table.milestones[table_id])
-        return await house.number_of(table_id) == 1
+        await lobby.table.tell_if_it_can(*lobby.table.milestones[table_id])
+        return await lobby.number_of(table_id) == 1
 
     await eventually(told_and_applied, seconds=30)
 
 
-async def test_tidying_forgets_only_what_is_old(house: House) -> None:
-    guest: Caller = await house.guest()
-    made = await guest.make_table(key := house.key())
-    connection = await asyncpg.connect(house.database.url)
+async def test_tidying_forgets_only_what_is_old(lobby: LobbyServer) -> None:
+    guest: Caller = await lobby.guest()
+    made = await guest.make_table(key := lobby.key())
+    connection = await asyncpg.connect(lobby.database.url)
     tables = ("idempotency", "refresh_token", "directory")
     counted = "SELECT " + ", ".join(f"(SELECT count(*) FROM {name})" for name in tables)
     before = tuple(await connection.fetchrow(counted) or ())
-    await house.app[STORE].tidy()
+    await lobby.app[STORE].tidy()
     assert tuple(await connection.fetchrow(counted) or ()) == before
     await connection.execute("UPDATE idempotency SET created_at = now() - interval '31 days' WHERE key = $1", key)
     await connection.execute("UPDATE directory SET state = 'asked', created_at = now() - interval '2 days'")
     await connection.execute("UPDATE refresh_token SET expires_at = now() - interval '8 days'")
     await connection.execute("UPDATE token_family SET created_at = now() - interval '200 days'")
-    await house.app[STORE].tidy()
+    await lobby.app[STORE].tidy()
     assert await connection.fetchval("SELECT count(*) FROM idempotency WHERE key = $1", key) == 0
     assert await connection.fetchval("SELECT count(*) FROM directory WHERE table_id = $1", made.body["table_id"]) == 0
     assert await connection.fetchval("SELECT count(*) FROM refresh_token") == 0
@@ -233,17 +233,17 @@ async def test_tidying_forgets_only_what_is_old(house: House) -> None:
         "UPDATE idempotency SET status = 201, answer = NULL",
     ],
 )
-async def test_the_database_itself_refuses_nonsense(house: House, statement: str) -> None:
-    guest = await house.guest()
-    await guest.make_table(house.key())
-    connection = await asyncpg.connect(house.database.url)
+async def test_the_database_itself_refuses_nonsense(lobby: LobbyServer, statement: str) -> None:
+    guest = await lobby.guest()
+    await guest.make_table(lobby.key())
+    connection = await asyncpg.connect(lobby.database.url)
     with pytest.raises(asyncpg.CheckViolationError):
         await connection.execute(statement)
     await connection.close()
 
 
-async def test_the_service_owns_no_table(house: House) -> None:
-    connection = await asyncpg.connect(house.database.url)
+async def test_the_service_owns_no_table(lobby: LobbyServer) -> None:
+    connection = await asyncpg.connect(lobby.database.url)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await connection.execute("DROP TABLE account")
     with pytest.raises(asyncpg.InsufficientPrivilegeError):

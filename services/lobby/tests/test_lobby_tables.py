@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 import pytest_asyncio
-from lobby_doubles import PROCESS, House, open_house
+from lobby_doubles import PROCESS, LobbyServer, open_lobby
 
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused, Unavailable
@@ -17,13 +17,13 @@ from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def house(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[House]:
-    async with open_house(make_database, make_nats) as opened:
+async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
+    async with open_lobby(make_database, make_nats) as opened:
         yield opened
 
 
-async def test_the_catalogue_says_what_can_be_chosen(house: House) -> None:
-    answered = await house.stranger().get("/v1/games")
+async def test_the_catalogue_says_what_can_be_chosen(lobby: LobbyServer) -> None:
+    answered = await lobby.stranger().get("/v1/games")
     assert answered.status == 200
     game = next(game for game in answered.body["games"] if game["name"] == "court_piece")
     assert (game["direction"], game["stake_unit"], game["seats"]) == ("anticlockwise", "round", [4])
@@ -38,11 +38,11 @@ async def test_the_catalogue_says_what_can_be_chosen(house: House) -> None:
     assert len(answered.body["avatars"]) == 16
 
 
-async def test_a_table_is_made_with_a_code_an_invite_and_a_socket(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key(), options={"trump": "open"}, turn_seconds=20, bot_level="strong")
+async def test_a_table_is_made_with_a_code_an_invite_and_a_socket(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key(), options={"trump": "open"}, turn_seconds=20, bot_level="strong")
     assert made.status == 201
-    table_id, process = made.body["table_id"], house.table.tables[made.body["table_id"]].process_id
+    table_id, process = made.body["table_id"], lobby.table.tables[made.body["table_id"]].process_id
     assert process == PROCESS
     assert len(made.body["code"]) == 6
     assert made.body["code"].isdigit()
@@ -52,17 +52,17 @@ async def test_a_table_is_made_with_a_code_an_invite_and_a_socket(house: House) 
         "direct": f"/play/at/{PROCESS}/tables/{table_id}/socket",
         "any": f"/play/tables/{table_id}/socket",
     }
-    asked = house.table.asked[-1]
+    asked = lobby.table.asked[-1]
     assert (asked.host, asked.seats, asked.turn_seconds, asked.bot_level) == (host.person, 4, 20, "strong")
     assert asked.options["trump"] == "open"
     assert asked.options["winning_points"] == 10, "every default is filled in"
 
 
-async def test_the_host_has_the_name_of_now(house: House) -> None:
-    host = await house.guest(name="Before")
+async def test_the_host_has_the_name_of_now(lobby: LobbyServer) -> None:
+    host = await lobby.guest(name="Before")
     await host.ask("PATCH", "/v1/me", {"name": "After"})
-    await host.make_table(house.key())
-    assert house.table.asked[-1].host.name == "After"
+    await host.make_table(lobby.key())
+    assert lobby.table.asked[-1].host.name == "After"
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ async def test_the_host_has_the_name_of_now(house: House) -> None:
     ],
 )
 async def test_a_table_is_refused(
-    house: House, choices: dict[str, Any], status: int, code: str, fields: list[str] | None
+    lobby: LobbyServer, choices: dict[str, Any], status: int, code: str, fields: list[str] | None
 ) -> None:
-    host = await house.guest()
-    asked_before = len(house.table.asked)
-    answered = await host.make_table(house.key(), **choices)
+    host = await lobby.guest()
+    asked_before = len(lobby.table.asked)
+    answered = await host.make_table(lobby.key(), **choices)
     assert (answered.status, answered.code) == (status, code)
     if fields is not None:
         assert sorted(answered.body["details"]["fields"]) == fields
-    assert len(house.table.asked) == asked_before
+    assert len(lobby.table.asked) == asked_before
 
 
 @pytest.mark.parametrize(
@@ -105,68 +105,68 @@ async def test_a_table_is_refused(
         ("with blank in it", "idempotency_key_invalid"),
     ],
 )
-async def test_a_table_needs_an_idempotency_key(house: House, key: str, code: str) -> None:
-    host = await house.guest()
+async def test_a_table_needs_an_idempotency_key(lobby: LobbyServer, key: str, code: str) -> None:
+    host = await lobby.guest()
     answered = await host.make_table(key)
     assert (answered.status, answered.code) == (400, code)
 
 
-async def test_a_table_needs_a_token(house: House) -> None:
-    answered = await house.stranger().make_table(house.key())
+async def test_a_table_needs_a_token(lobby: LobbyServer) -> None:
+    answered = await lobby.stranger().make_table(lobby.key())
     assert (answered.status, answered.code) == (401, "token_missing")
 
 
-async def test_the_same_key_and_body_get_the_same_table(house: House) -> None:
-    host, key = await house.guest(), house.key()
+async def test_the_same_key_and_body_get_the_same_table(lobby: LobbyServer) -> None:
+    host, key = await lobby.guest(), lobby.key()
     first = await host.make_table(key, options={"trump": "open", "piles": "5-3-3"})
-    asked = len(house.table.asked)
+    asked = len(lobby.table.asked)
     again = await host.make_table(key, options={"piles": "5-3-3", "trump": "open"})
     assert (again.status, again.body) == (first.status, first.body)
-    assert len(house.table.asked) == asked
+    assert len(lobby.table.asked) == asked
 
 
-async def test_the_same_key_with_another_body_is_refused(house: House) -> None:
-    host, key = await house.guest(), house.key()
+async def test_the_same_key_with_another_body_is_refused(lobby: LobbyServer) -> None:
+    host, key = await lobby.guest(), lobby.key()
     await host.make_table(key)
     answered = await host.make_table(key, bet_coins=200)
     assert (answered.status, answered.code) == (409, "idempotency_key_reused")
 
 
-async def test_a_key_belongs_to_its_account(house: House) -> None:
-    key = house.key()
-    tables = [(await (await house.guest()).make_table(key)).body["table_id"] for _ in range(2)]
+async def test_a_key_belongs_to_its_account(lobby: LobbyServer) -> None:
+    key = lobby.key()
+    tables = [(await (await lobby.guest()).make_table(key)).body["table_id"] for _ in range(2)]
     assert len(set(tables)) == 2
 
 
-async def test_repeats_at_once_make_one_table(house: House) -> None:
-    host, key = await house.guest(), house.key()
+async def test_repeats_at_once_make_one_table(lobby: LobbyServer) -> None:
+    host, key = await lobby.guest(), lobby.key()
     answered = await asyncio.gather(*(host.make_table(key) for _ in range(5)))
     assert {answer.status for answer in answered} == {201}
     assert len({answer.body["table_id"] for answer in answered}) == 1
     assert len({answer.body["code"] for answer in answered}) == 1
 
 
-async def test_the_owner_is_looked_for_again_while_it_changes(house: House) -> None:
-    host = await house.guest()
-    house.table.nowhere_times = 1
-    house.table.refusals = [Refused(TableReason.NOT_OWNER), Unavailable("unavailable"), Refused(TableReason.BUSY)]
-    before = len(house.table.asked)
-    made = await host.make_table(house.key())
+async def test_the_owner_is_looked_for_again_while_it_changes(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    lobby.table.nowhere_times = 1
+    lobby.table.refusals = [Refused(TableReason.NOT_OWNER), Unavailable("unavailable"), Refused(TableReason.BUSY)]
+    before = len(lobby.table.asked)
+    made = await host.make_table(lobby.key())
     assert made.status == 201
-    asked = house.table.asked[before:]
+    asked = lobby.table.asked[before:]
     assert len(asked) == 4
     assert len({table.table_id for table in asked}) == 1
 
 
 @pytest.mark.parametrize("reason", [TableReason.SHORT_OF_COINS, TableReason.SEATED_ELSEWHERE])
-async def test_a_refusal_by_the_table_passes_through_and_is_kept(house: House, reason: TableReason) -> None:
-    host, key = await house.guest(), house.key()
-    house.table.refusals = [Refused(reason, "no", {"needed_coins": 200})]
+async def test_a_refusal_by_the_table_passes_through_and_is_kept(lobby: LobbyServer, reason: TableReason) -> None:
+    host, key = await lobby.guest(), lobby.key()
+    lobby.table.refusals = [Refused(reason, "no", {"needed_coins": 200})]
     refused = await host.make_table(key)
     assert (refused.status, refused.code, refused.body["details"]) == (409, str(reason), {"needed_coins": 200})
     again = await host.make_table(key)
     assert (again.status, again.body) == (refused.status, refused.body)
-    assert (await host.make_table(house.key())).status == 201
+    assert (await host.make_table(lobby.key())).status == 201
     me = await host.get("/v1/me")
     assert me.body["table"] is not None
 
@@ -174,28 +174,30 @@ async def test_a_refusal_by_the_table_passes_through_and_is_kept(house: House, r
 async def test_a_creation_that_found_no_owner_is_finished_by_its_repeat(
     make_database: MakeDatabase, make_nats: MakeNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("darbar_lobby.owners.CREATING_SECONDS_MAX", 0.3)
-    async with open_house(make_database, make_nats) as house:
-        host, key = await house.guest(), house.key()
-        house.table.nowhere_times = 1_000_000
+    monkeypatch.setattr("darbar_lobby.handlers.table_client.CREATING_SECONDS_MAX", 0.3)
+    async with open_lobby(make_database, make_nats) as lobby:
+        host, key = await lobby.guest(), lobby.key()
+        lobby.table.nowhere_times = 1_000_000
         away = await host.make_table(key)
         assert (away.status, away.code) == (503, "tables_unavailable")
         assert "Retry-After" in away.headers
         assert (await host.get("/v1/me")).body["table"] is None
-        house.table.nowhere_times = 0
+        lobby.table.nowhere_times = 0
         await host.ask("PATCH", "/v1/me", {"name": "Renamed"})
         made = await host.make_table(key)
         assert made.status == 201
-        assert [(asked.table_id, asked.host.name) for asked in house.table.asked] == [
+        assert [(asked.table_id, asked.host.name) for asked in lobby.table.asked] == [
             (made.body["table_id"], host.account["name"])
         ], "word for word what was asked the first time"
 
 
-async def test_a_table_whose_answer_was_lost_is_opened_by_its_milestone_and_named_by_the_repeat(house: House) -> None:
-    host, key = await house.guest(), house.key()
+async def test_a_table_whose_answer_was_lost_is_opened_by_its_milestone_and_named_by_the_repeat(
+    lobby: LobbyServer,
+) -> None:
+    host, key = await lobby.guest(), lobby.key()
     made = await host.make_table(key)
     table_id = made.body["table_id"]
-    connection = await asyncpg.connect(house.database.url)
+    connection = await asyncpg.connect(lobby.database.url)
     # As if this process had died between the table's answer and its own.
     await connection.execute("UPDATE idempotency SET status = NULL, answer = NULL WHERE key = $1", key)
     await connection.execute("DELETE FROM code")
@@ -203,7 +205,7 @@ async def test_a_table_whose_answer_was_lost_is_opened_by_its_milestone_and_name
     await connection.execute("UPDATE directory SET state = 'asked' WHERE table_id = $1", table_id)
     await connection.close()
     assert (await host.get("/v1/me")).body["table"] is None
-    await house.table.tell(*house.table.milestones[table_id])
+    await lobby.table.tell(*lobby.table.milestones[table_id])
 
     async def seated() -> bool:
         return (await host.get("/v1/me")).body["table"] is not None
@@ -213,12 +215,12 @@ async def test_a_table_whose_answer_was_lost_is_opened_by_its_milestone_and_name
     assert again.status == 201
     assert again.body["table_id"] == table_id
     assert again.body["invite_token"] == made.body["invite_token"]
-    assert (await house.stranger().get(f"/v1/codes/{again.body['code']}")).status == 200
+    assert (await lobby.stranger().get(f"/v1/codes/{again.body['code']}")).status == 200
 
 
-async def test_me_names_the_table_one_sits_at(house: House) -> None:
-    host = await house.guest()
-    made = await host.make_table(house.key())
+async def test_me_names_the_table_one_sits_at(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key())
     me = await host.get("/v1/me")
     assert me.body["table"] == {
         "table_id": made.body["table_id"],
@@ -227,9 +229,9 @@ async def test_me_names_the_table_one_sits_at(house: House) -> None:
     }
 
 
-async def test_too_many_tables_in_a_minute_are_refused(house: House) -> None:
-    host = await house.guest()
-    made = [await host.make_table(house.key()) for _ in range(11)]
+async def test_too_many_tables_in_a_minute_are_refused(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    made = [await host.make_table(lobby.key()) for _ in range(11)]
     assert [answer.status for answer in made] == [201] * 10 + [429]
     assert made[-1].code == "too_many_requests"
     assert int(made[-1].headers["Retry-After"]) == made[-1].body["details"]["retry_seconds"] > 0

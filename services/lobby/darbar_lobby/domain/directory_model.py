@@ -1,4 +1,4 @@
-"""What is stored about tables and sessions, as values. Open this for what a field means."""
+"""What is stored about tables, as values. Open this for what a field means."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any, Literal
 import msgspec
 
 from darbar_contracts.tables import BotLevel, Visibility
+
+# An invite can't be guessed.
+INVITE_BYTES = 24
 
 State = Literal["asked", "open", "closed"]
 
@@ -21,7 +24,7 @@ class Holder(msgspec.Struct, frozen=True):
     taken_at: datetime
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class DirectoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A table as the directory knows it: what was chosen for it, and what its milestones up to `number` say."""
 
     table_id: str
@@ -59,23 +62,3 @@ class Step(Enum):
     APPLY = "apply"
     DROP = "drop"
     GAP = "gap"
-
-
-class CodeStep(Enum):
-    """What happens to a table's code."""
-
-    KEEP = "keep"
-    GIVE = "give"
-    FREE = "free"
-
-
-class RefreshState(msgspec.Struct, frozen=True):
-    """A refresh token as it is stored."""
-
-    account_id: str
-    family_revoked: bool
-    used: bool
-    expired: bool
-
-
-RefreshJudgement = Literal["good", "revoked", "reused", "expired"]

@@ -11,13 +11,18 @@ import msgspec
 from darbar_kit.errors import Refused
 from darbar_kit.text import clean
 from darbar_kit.tokens import ACCESS_SECONDS, Claims, TokenWriter
-from darbar_lobby.domain import REFRESH_TOKEN_BYTES, REFRESH_TOKEN_CHARACTERS_MAX, refresh_judgement, token_sha256
-from darbar_lobby.grants import GRANT_FIRST_WAIT_SECONDS, Grants, new_account_key
-from darbar_lobby.metrics import Counters
-from darbar_lobby.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, name_login_is_allowed, random_name
-from darbar_lobby.passwords import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, Passwords
-from darbar_lobby.store import NameLoginTaken, Store, StoredAccount
-from darbar_lobby.wire import Account, ChangeMe, LobbyReason, MeChanged, NewGuest, Session
+from darbar_lobby.api import Account, ChangeMe, LobbyReason, MeChanged, NewGuest, Session
+from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, name_login_is_allowed, random_name
+from darbar_lobby.domain.sessions import (
+    REFRESH_TOKEN_BYTES,
+    REFRESH_TOKEN_CHARACTERS_MAX,
+    refresh_judgement,
+    token_sha256,
+)
+from darbar_lobby.handlers.grants import GRANT_FIRST_WAIT_SECONDS, Grants, new_account_key
+from darbar_lobby.handlers.passwords import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, Passwords
+from darbar_lobby.metrics import Metrics
+from darbar_lobby.store.accounts import AccountStore, NameLoginTaken, StoredAccount
 
 _REFRESH_REASONS = {
     None: LobbyReason.REFRESH_TOKEN_INVALID,
@@ -31,18 +36,18 @@ class Accounts:
     """One method for each thing that people do."""
 
     def __init__(
-        self, *, store: Store, writer: TokenWriter, passwords: Passwords, grants: Grants, counters: Counters
+        self, *, store: AccountStore, writer: TokenWriter, passwords: Passwords, grants: Grants, metrics: Metrics
     ) -> None:
         self._store = store
         self._writer = writer
         self._passwords = passwords
         self._grants = grants
-        self._counters = counters
+        self._metrics = metrics
 
     async def new_guest(self, body: NewGuest) -> Session:
         """An account that needs no password; its first coins are owed from the same moment."""
-        name = random_name(secrets.choice) if body.name is None else good_name(body.name)
-        avatar = secrets.choice(AVATARS) if body.avatar is None else good_avatar(body.avatar)
+        name = random_name(secrets.choice) if body.name is None else validated_name(body.name)
+        avatar = secrets.choice(AVATARS) if body.avatar is None else validated_avatar(body.avatar)
         account = StoredAccount(uuid.uuid4().hex, name, avatar, "player", None, None)
         refresh_token = new_refresh_token()
         await self._store.new_account(
@@ -53,15 +58,17 @@ class Accounts:
             grant_wait_seconds=GRANT_FIRST_WAIT_SECONDS,
             first_token=token_sha256(refresh_token),
         )
-        self._counters.guests.inc()
+        self._metrics.guests.inc()
         await self._grants.ask_first(account.account_id)
         return self._session(account, refresh_token)
 
     async def sign_in(self, name_login: str, password: str) -> Session:
         """Raises Refused; never says which of the two was wrong."""
         account = await self._store.account_by_login(name_login.lower())
-        is_right = await self._passwords.is_right(spelled(password), account.password_hash if account else None)
-        if account is None or not is_right:
+        is_good = await self._passwords.verify(
+            normalised_password(password), account.password_hash if account else None
+        )
+        if account is None or not is_good:
             raise Refused(LobbyReason.CREDENTIALS_WRONG, "this name and password do not go together", status=401)
         refresh_token = new_refresh_token()
         await self._store.new_session(account.account_id, token_sha256(refresh_token))
@@ -109,35 +116,35 @@ class Accounts:
             raise Refused(LobbyReason.NAME_LOGIN_TAKEN) from None
         if stored is None:
             raise Refused(LobbyReason.CREDENTIALS_WRONG, "the password was changed a moment ago", status=401)
-        return MeChanged(shown(stored), self._access_token(stored), ACCESS_SECONDS, refresh_token)
+        return MeChanged(to_public(stored), self._access_token(stored), ACCESS_SECONDS, refresh_token)
 
     async def _changed(self, before: StoredAccount, body: ChangeMe) -> StoredAccount:
         changed = msgspec.structs.replace(
             before,
-            name=before.name if body.name is None else good_name(body.name),
-            avatar=before.avatar if body.avatar is None else good_avatar(body.avatar),
+            name=before.name if body.name is None else validated_name(body.name),
+            avatar=before.avatar if body.avatar is None else validated_avatar(body.avatar),
         )
         if body.name_login is None and body.password is None:
             return changed
-        name_login = before.name_login if body.name_login is None else good_name_login(body.name_login)
-        password = None if body.password is None else good_password(body.password)
+        name_login = before.name_login if body.name_login is None else validated_name_login(body.name_login)
+        password = None if body.password is None else validated_password(body.password)
         if before.password_hash is None and (name_login is None or password is None):
             raise Refused(LobbyReason.PASSWORD_MISSING, "a login name and a password are set together", status=400)
-        if before.password_hash is not None and not await self._passwords.is_right(
-            spelled(body.password_current or ""), before.password_hash
+        if before.password_hash is not None and not await self._passwords.verify(
+            normalised_password(body.password_current or ""), before.password_hash
         ):
             raise Refused(LobbyReason.CREDENTIALS_WRONG, "the current password is needed", status=401)
-        password_hash = before.password_hash if password is None else await self._passwords.hashed(password)
+        password_hash = before.password_hash if password is None else await self._passwords.hash(password)
         return msgspec.structs.replace(changed, name_login=name_login, password_hash=password_hash)
 
     def _session(self, account: StoredAccount, refresh_token: str) -> Session:
-        return Session(shown(account), self._access_token(account), refresh_token, ACCESS_SECONDS)
+        return Session(to_public(account), self._access_token(account), refresh_token, ACCESS_SECONDS)
 
     def _access_token(self, account: StoredAccount) -> str:
         return self._writer.write(Claims(account.account_id, account.name, account.avatar, account.role))
 
 
-def shown(account: StoredAccount) -> Account:
+def to_public(account: StoredAccount) -> Account:
     """As its owner sees it."""
     return Account(account.account_id, account.name, account.avatar, account.role, account.name_login)
 
@@ -146,7 +153,7 @@ def new_refresh_token() -> str:
     return secrets.token_urlsafe(REFRESH_TOKEN_BYTES)
 
 
-def good_name(name: str) -> str:
+def validated_name(name: str) -> str:
     """The name without blanks around and doubled inside. Raises Refused."""
     tidy = " ".join(clean(name, characters_max=4 * NAME_CHARACTERS_MAX).split())
     if not name_is_allowed(tidy):
@@ -154,20 +161,20 @@ def good_name(name: str) -> str:
     return tidy
 
 
-def good_avatar(avatar: str) -> str:
+def validated_avatar(avatar: str) -> str:
     if avatar not in AVATARS:
         raise Refused(LobbyReason.AVATAR_UNKNOWN, details={"avatars": AVATARS}, status=422)
     return avatar
 
 
-def good_name_login(name_login: str) -> str:
+def validated_name_login(name_login: str) -> str:
     lower = name_login.lower()
     if not name_login_is_allowed(lower):
         raise Refused(LobbyReason.NAME_LOGIN_INVALID, "3 to 32 of a-z, 0-9, _ . and -", status=422)
     return lower
 
 
-def good_password(password: str) -> str:
+def validated_password(password: str) -> str:
     normal = clean(password, characters_max=PASSWORD_CHARACTERS_MAX)
     if len(normal) < PASSWORD_CHARACTERS_MIN:
         details = {"characters_min": PASSWORD_CHARACTERS_MIN, "characters_max": PASSWORD_CHARACTERS_MAX}
@@ -175,6 +182,6 @@ def good_password(password: str) -> str:
     return normal
 
 
-def spelled(password: str) -> str:
+def normalised_password(password: str) -> str:
     """As it was stored: keyboards differ in how they spell one and the same letter."""
     return unicodedata.normalize("NFC", password)

@@ -25,12 +25,12 @@ class Passwords:
         # Checked when there is no such account, so that a wrong name takes as long as a wrong password.
         self._nobodys_hash = self._hasher.hash("nobody has this password")
 
-    async def hashed(self, password: str) -> str:
+    async def hash(self, password: str) -> str:
         """What is stored."""
         async with self._places:
             return await asyncio.to_thread(self._hasher.hash, password)
 
-    async def is_right(self, password: str, password_hash: str | None) -> bool:
+    async def verify(self, password: str, password_hash: str | None) -> bool:
         """False for None, after the usual time."""
         async with self._places:
             return await asyncio.to_thread(self._verify, password, password_hash)

@@ -17,7 +17,7 @@ from darbar_contracts.tables import (
 )
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
-from darbar_lobby.wire import LobbyReason
+from darbar_lobby.api import LobbyReason
 
 WHERE_SECONDS_MAX = 1.0
 LOOK_SECONDS_MAX = 1.0
@@ -32,7 +32,7 @@ LOOKS_MAX = 2
 _ASK_AGAIN = frozenset((TableReason.NOT_OWNER, TableReason.BUSY, TableReason.UNAVAILABLE))
 
 
-class Owners:
+class TableClient:
     """Every request to the table service; each has a time limit."""
 
     def __init__(self, bus: Bus) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import asyncpg
 
 from darbar_kit.errors import Unavailable
-from darbar_lobby.wire import LobbyReason
+from darbar_lobby.api import LobbyReason
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"

@@ -25,9 +25,9 @@ from darbar_kit.bus import Bus
 from darbar_kit.cancelling import stop_if_cancelled
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.streams import ensure_stream
-from darbar_lobby.bookkeeper import Bookkeeper
-from darbar_lobby.metrics import Counters
-from darbar_lobby.owners import Owners
+from darbar_lobby.handlers.directory_projector import DirectoryProjector
+from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.metrics import Metrics
 
 CONSUMER = "lobby"
 BATCH_MAX = 100
@@ -49,11 +49,11 @@ _log = structlog.get_logger()
 class MilestoneConsumer:
     """Applies what comes, in order for each table; acknowledges after the commit."""
 
-    def __init__(self, *, bus: Bus, owners: Owners, bookkeeper: Bookkeeper, counters: Counters) -> None:
+    def __init__(self, *, bus: Bus, table_client: TableClient, projector: DirectoryProjector, metrics: Metrics) -> None:
         self._bus = bus
-        self._owners = owners
-        self._bookkeeper = bookkeeper
-        self._counters = counters
+        self._table_client = table_client
+        self._bookkeeper = projector
+        self._metrics = metrics
         self.subscribed = False
 
     async def run(self) -> None:
@@ -129,8 +129,8 @@ class MilestoneConsumer:
             missing_after = await self._apply(table_id, waiting)
             if missing_after is None:
                 return
-            self._counters.milestone_gaps.inc()
-            answered = await self._owners.milestones(table_id, missing_after)
+            self._metrics.milestone_gaps.inc()
+            answered = await self._table_client.milestones(table_id, missing_after)
             if await self._apply(table_id, answered.milestones) == missing_after or not answered.milestones:
                 break
         raise Unavailable("milestones_missing", f"the milestones of {table_id} have a gap that nobody fills")
@@ -138,13 +138,13 @@ class MilestoneConsumer:
     async def _apply(self, table_id: str, milestones: Sequence[Milestone]) -> int | None:
         done = await self._bookkeeper.apply(table_id, milestones)
         for kind in done.kinds:
-            self._counters.milestones_applied.labels(kind).inc()
+            self._metrics.milestones_applied.labels(kind).inc()
         if done.unreadable:
             raise Refused("milestone_unreadable", "the first milestone does not say what the table is")
         return done.missing_after
 
     async def _again(self, group: Sequence[tuple[Msg, Milestone]]) -> None:
-        self._counters.milestones_failed.inc()
+        self._metrics.milestones_failed.inc()
         for message, _ in group:
             times = min(message.metadata.num_delivered or 1, 16)
             await message.nak(delay=min(AGAIN_SECONDS * 2 ** (times - 1), AGAIN_SECONDS_MAX))

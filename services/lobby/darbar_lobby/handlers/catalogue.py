@@ -11,8 +11,8 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from darbar_lobby.names import AVATARS
-from darbar_lobby.wire import Catalogue, GameOffered
+from darbar_lobby.api import Catalogue, GameOffered
+from darbar_lobby.domain.names import AVATARS
 from darbar_rules.game import Game, OptionInvalid
 
 # The rules bound a number by refusing it: the bounds shown are found by trying these.

@@ -1,4 +1,4 @@
-"""What holds for every request: its address, its limits, other origins, counting. Open this about proxies and CORS."""
+"""What holds for every request: its limits, other origins, counting. Open this about CORS."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from aiohttp.typedefs import Handler, Middleware
 
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer
-from darbar_lobby.limits import Limits, client_address, networks
-from darbar_lobby.metrics import Counters
-from darbar_lobby.wire import LobbyReason
+from darbar_lobby.api import LobbyReason
+from darbar_lobby.client_address import ClientAddresses
+from darbar_lobby.limits import Limits
+from darbar_lobby.metrics import Metrics
 
 PREFLIGHT_SECONDS = 600
 _METHODS = "GET, POST, PATCH, DELETE"
@@ -35,23 +36,18 @@ def take(wait_seconds: float) -> None:
         raise TooManyRequests(wait_seconds)
 
 
-class Edge:
-    """The middlewares of the lobby, outermost first: counted, shared, limited (inside the kit's errors)."""
+class Middlewares:
+    """Outermost first: counted, shared, limited (inside the kit's errors)."""
 
     def __init__(
-        self, *, limits: Limits, counters: Counters, trusted_proxies: Sequence[str], cors_origins: Sequence[str]
+        self, *, limits: Limits, metrics: Metrics, addresses: ClientAddresses, cors_origins: Sequence[str]
     ) -> None:
         self._limits = limits
-        self._counters = counters
-        self._trusted = networks(trusted_proxies)
+        self._metrics = metrics
+        self._addresses = addresses
         self._origins = frozenset(cors_origins)
 
-    def address(self, request: web.Request) -> str:
-        """The client's own address; X-Forwarded-For counts only from a trusted proxy."""
-        forwarded = ",".join(request.headers.getall("X-Forwarded-For", []))
-        return client_address(request.remote, forwarded, self._trusted)
-
-    def middlewares(self, errors: Middleware) -> list[Middleware]:
+    def around(self, errors: Middleware) -> list[Middleware]:
         return [
             _middleware(self._counted),
             _middleware(self._shared),
@@ -64,8 +60,8 @@ class Edge:
         response = await handler(request)
         resource = request.match_info.route.resource
         route = resource.canonical if resource is not None else "unknown"
-        self._counters.requests.labels(route, _method(request), response.status).inc()
-        self._counters.request_seconds.labels(route).observe(perf_counter() - started)
+        self._metrics.requests.labels(route, _method(request), response.status).inc()
+        self._metrics.request_seconds.labels(route).observe(perf_counter() - started)
         return response
 
     async def _shared(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -89,15 +85,15 @@ class Edge:
     async def _limited(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             if request.path.startswith("/v1/"):
-                take(self._limits.by_address.take(self.address(request)))
+                take(self._limits.by_address.take(self._addresses.of(request)))
             response = await handler(request)
         except TooManyRequests as refused:
-            self._counters.refusals.labels(refused.code).inc()
+            self._metrics.refusals.labels(refused.code).inc()
             problem = {"code": refused.code, "message": refused.message, "details": refused.details}
             response = answer(problem, refused.status)
             response.headers["Retry-After"] = str(refused.seconds)
         except Refused as refused:
-            self._counters.refusals.labels(refused.code).inc()
+            self._metrics.refusals.labels(refused.code).inc()
             raise
         response.headers.setdefault("Cache-Control", "no-store")
         return response

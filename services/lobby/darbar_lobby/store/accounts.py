@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 import asyncpg
 import msgspec
 
-from darbar_lobby.database import Connection, Database
-from darbar_lobby.entries import RefreshJudgement, RefreshState
+from darbar_lobby.domain.sessions import RefreshJudgement, RefreshState
+from darbar_lobby.store.database import Connection, Database
 
 REFRESH_DAYS = 180
 TIDIED_AT_ONCE_MAX = 500
@@ -48,7 +48,7 @@ class Rotation(msgspec.Struct, frozen=True):
     account_id: str | None
 
 
-class Store:
+class AccountStore:
     """Every statement about accounts; SQL in queries.sql."""
 
     def __init__(self, database: Database, sql: Mapping[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import uuid
 from datetime import UTC, datetime
@@ -11,14 +10,7 @@ import msgspec
 
 from darbar_contracts.tables import CreateTable, Person, TableLook
 from darbar_kit.errors import Refused
-from darbar_lobby.bookkeeper import Bookkeeper
-from darbar_lobby.catalogue import Games, GameUnknown, OptionsInvalid, TableChoice
-from darbar_lobby.directory import Directory, StoredAnswer
-from darbar_lobby.domain import INVITE_BYTES, body_sha256, is_code
-from darbar_lobby.entries import Entry
-from darbar_lobby.metrics import Counters
-from darbar_lobby.owners import Owners
-from darbar_lobby.wire import (
+from darbar_lobby.api import (
     ListQuery,
     LobbyReason,
     NewTable,
@@ -31,8 +23,15 @@ from darbar_lobby.wire import (
     TableMade,
     TableSeen,
 )
+from darbar_lobby.domain.codes import is_code
+from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry
+from darbar_lobby.domain.idempotency import IDEMPOTENCY_KEY, body_sha256
+from darbar_lobby.handlers.catalogue import Games, GameUnknown, OptionsInvalid, TableChoice
+from darbar_lobby.handlers.directory_projector import DirectoryProjector
+from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.metrics import Metrics
+from darbar_lobby.store.directory import DirectoryStore, StoredAnswer
 
-IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 INVITE_CHARACTERS_MAX = 64
 TABLES_TRIED_MAX = 5
 # What a look says when the owner doesn't: nobody knows just now.
@@ -45,23 +44,23 @@ class Tables:
     def __init__(
         self,
         *,
-        directory: Directory,
-        bookkeeper: Bookkeeper,
-        owners: Owners,
+        directory: DirectoryStore,
+        projector: DirectoryProjector,
+        table_client: TableClient,
         games: Games,
-        counters: Counters,
+        metrics: Metrics,
         public_url: str,
     ) -> None:
         self._directory = directory
-        self._bookkeeper = bookkeeper
-        self._owners = owners
+        self._bookkeeper = projector
+        self._table_client = table_client
         self._games = games
-        self._counters = counters
+        self._metrics = metrics
         self._public_url = public_url.rstrip("/")
 
     async def create(self, host: Person, key: str, body: NewTable) -> StoredAnswer:
         """The same answer for the same key and body, a refusal by the table service included."""
-        good_key(key)
+        validated_key(key)
         choice = self._choice(body)
         table_id, now = str(uuid.uuid4()), datetime.now(UTC)
         invite_token = secrets.token_urlsafe(INVITE_BYTES)
@@ -88,9 +87,9 @@ class Tables:
             if (seated.game, seated.bet_coins, seated.visibility) != (body.game, body.bet_coins, "public"):
                 details = {"table_id": seated.table_id}
                 raise Refused(LobbyReason.SEATED_ELSEWHERE, "you sit at another table", details)
-            return _found(seated.table_id, await self._owners.where(seated.table_id))
+            return _found(seated.table_id, await self._table_client.where(seated.table_id))
         for entry in await self._directory.quick_play(body.game, body.bet_coins, TABLES_TRIED_MAX):
-            look = await self._owners.look(entry.table_id)
+            look = await self._table_client.look(entry.table_id)
             if look is not None and free_seats(look):
                 return _found(entry.table_id, look.process_id)
         new_table = NewTable(game=body.game, bet_coins=body.bet_coins, visibility="public")
@@ -132,10 +131,10 @@ class Tables:
 
     async def table(self, table_id: str, account_id: str | None) -> TableSeen:
         """A private table is unknown to all but those who sit there and its host."""
-        entry = await self._directory.entry(_good_table_id(table_id))
+        entry = await self._directory.entry(_validated_table_id(table_id))
         if entry is None or entry.state == "asked":
             raise _table_unknown()
-        look = await self._owners.look(table_id) if _may_be_seen(entry, account_id) else None
+        look = await self._table_client.look(table_id) if _may_be_seen(entry, account_id) else None
         if not _is_for(entry, look, account_id):
             raise _table_unknown()
         if entry.state == "closed":
@@ -146,26 +145,28 @@ class Tables:
         entry = await self._directory.by_code(code) if is_code(code) else None
         if entry is None:
             raise Refused(LobbyReason.CODE_UNKNOWN, "no table has this code", status=404)
-        return await self._seen(entry, await self._owners.look(entry.table_id), account_id)
+        return await self._seen(entry, await self._table_client.look(entry.table_id), account_id)
 
     async def by_invite(self, invite_token: str, account_id: str | None) -> TableSeen:
         is_short = len(invite_token) <= INVITE_CHARACTERS_MAX
         entry = await self._directory.by_invite(invite_token) if is_short else None
         if entry is None:
             raise Refused(LobbyReason.INVITE_UNKNOWN, "this invite opens no table", status=404)
-        return await self._seen(entry, await self._owners.look(entry.table_id), account_id)
+        return await self._seen(entry, await self._table_client.look(entry.table_id), account_id)
 
     async def seat_of(self, account_id: str) -> SeatedAt | None:
         """Where an account sits, by the directory."""
         entry = await self._directory.seated_at(account_id)
         if entry is None:
             return None
-        return SeatedAt(entry.table_id, entry.game, socket_of(entry.table_id, await self._owners.where(entry.table_id)))
+        return SeatedAt(
+            entry.table_id, entry.game, socket_of(entry.table_id, await self._table_client.where(entry.table_id))
+        )
 
     async def _finish(self, account_id: str, key: str, request: CreateTable) -> StoredAnswer:
         """Makes the table that was intended under this key. When this process dies on the way, a repeat does it."""
         try:
-            look = await self._owners.create(request)
+            look = await self._table_client.create(request)
         except Refused as refused:
             problem = {"code": refused.code, "message": refused.message, "details": refused.details}
             answer = StoredAnswer(refused.status, msgspec.json.encode(problem))
@@ -182,18 +183,18 @@ class Tables:
         )
         answer = StoredAnswer(201, msgspec.json.encode(made))
         stored = await self._directory.answer_intention(account_id, key, answer=answer)
-        self._counters.tables_made.labels(entry.game).inc()
+        self._metrics.tables_made.labels(entry.game).inc()
         return stored
 
-    async def _seated_at(self, account_id: str) -> Entry | None:
+    async def _seated_at(self, account_id: str) -> DirectoryEntry | None:
         """By the directory, but the owner knows better: somebody who left a moment ago sits nowhere."""
         entry = await self._directory.seated_at(account_id)
         if entry is None:
             return None
-        look = await self._owners.look(entry.table_id)
+        look = await self._table_client.look(entry.table_id)
         return entry if look is None or sits_in(look, account_id) else None
 
-    async def _seen(self, entry: Entry, look: TableLook | None, account_id: str | None) -> TableSeen:
+    async def _seen(self, entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> TableSeen:
         is_shared = _belongs_to(entry, look, account_id)
         return TableSeen(
             table=await self._look_of(entry) if look is None else look,
@@ -205,7 +206,7 @@ class Tables:
             invite_url=self._invite_url(entry) if is_shared else None,
         )
 
-    async def _look_of(self, entry: Entry) -> TableLook:
+    async def _look_of(self, entry: DirectoryEntry) -> TableLook:
         """What the directory knows, in the form of the owner's answer."""
         people = await self._directory.people([holder.account_id for holder in entry.holders if holder.account_id])
         seats: list[Person | None] = [None] * max([entry.seats, *(holder.seat + 1 for holder in entry.holders)])
@@ -241,11 +242,11 @@ class Tables:
         except GameUnknown:
             raise Refused(LobbyReason.GAME_UNKNOWN, "no such game is offered", status=422) from None
 
-    def _invite_url(self, entry: Entry) -> str:
+    def _invite_url(self, entry: DirectoryEntry) -> str:
         return f"{self._public_url}/join/{entry.invite_token}"
 
 
-def good_key(key: str) -> None:
+def validated_key(key: str) -> None:
     """Raises Refused for what is no idempotency key."""
     if not key:
         raise Refused(LobbyReason.IDEMPOTENCY_KEY_MISSING, "the header Idempotency-Key is needed", status=400)
@@ -267,7 +268,7 @@ def sits_in(look: TableLook, account_id: str) -> bool:
     return any(person is not None and person.account_id == account_id for person in look.seats)
 
 
-def _belongs_to(entry: Entry, look: TableLook | None, account_id: str | None) -> bool:
+def _belongs_to(entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> bool:
     if account_id is None:
         return False
     if account_id == entry.host_id or entry.seats_account(account_id):
@@ -275,12 +276,12 @@ def _belongs_to(entry: Entry, look: TableLook | None, account_id: str | None) ->
     return look is not None and sits_in(look, account_id)
 
 
-def _may_be_seen(entry: Entry, account_id: str | None) -> bool:
+def _may_be_seen(entry: DirectoryEntry, account_id: str | None) -> bool:
     """Whether asking the owner can change the answer; a closed table has nothing more to say."""
     return entry.state == "open" and (entry.visibility == "public" or account_id is not None)
 
 
-def _is_for(entry: Entry, look: TableLook | None, account_id: str | None) -> bool:
+def _is_for(entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> bool:
     return entry.visibility == "public" or _belongs_to(entry, look, account_id)
 
 
@@ -289,7 +290,7 @@ def _found(table_id: str, process_id: str | None) -> StoredAnswer:
     return StoredAnswer(200, msgspec.json.encode(played))
 
 
-def _good_table_id(table_id: str) -> str:
+def _validated_table_id(table_id: str) -> str:
     try:
         is_good = str(uuid.UUID(table_id)) == table_id
     except ValueError:
@@ -317,9 +318,9 @@ def _create_table(table_id: str, host: Person, body: NewTable, *, choice: TableC
     )
 
 
-def _entry(request: CreateTable, *, invite_token: str, created_at: datetime) -> Entry:
+def _entry(request: CreateTable, *, invite_token: str, created_at: datetime) -> DirectoryEntry:
     assert request.seats is not None, "the lobby always says how many seats there are"
-    return Entry(
+    return DirectoryEntry(
         table_id=request.table_id,
         host_id=request.host.account_id,
         game=request.game,

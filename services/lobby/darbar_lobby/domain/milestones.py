@@ -1,31 +1,23 @@
-"""What a milestone changes, when a code lives, what a refresh token is worth: pure rules. Open this first."""
+"""What a milestone changes in the directory: pure rules. Open this when a seat or a number is wrong."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
 from typing import Any, assert_never
 
 import msgspec
 
 from darbar_contracts.tables import BotLevel, Milestone, Visibility
-from darbar_lobby.entries import CodeStep, Entry, Holder, RefreshJudgement, RefreshState, Step
-
-CODE_DIGITS = 6
-CODES_COUNT = 10**CODE_DIGITS
-INVITE_BYTES = 24
-REFRESH_TOKEN_BYTES = 32
-REFRESH_TOKEN_CHARACTERS_MAX = 128
+from darbar_lobby.domain.directory_model import DirectoryEntry, Holder, Step
 
 
-def step_for(entry: Entry, milestone: Milestone) -> Step:
+def step_for(entry: DirectoryEntry, milestone: Milestone) -> Step:
     """Only the next number is applied. What an older generation said was undone by a restore."""
     if milestone.generation < entry.generation or milestone.number <= entry.number:
         return Step.DROP
     return Step.APPLY if milestone.number == entry.number + 1 else Step.GAP
 
 
-def opened(entry: Entry) -> Entry:
+def opened(entry: DirectoryEntry) -> DirectoryEntry:
     """The table service has confirmed the table. Its milestones may have told us before the answer did."""
     if entry.state != "asked":
         return entry
@@ -33,7 +25,7 @@ def opened(entry: Entry) -> Entry:
     return msgspec.structs.replace(entry, state="open", free_seats=entry.seats - 1, holders=(host,))
 
 
-def applied(entry: Entry, milestone: Milestone) -> Entry:
+def applied(entry: DirectoryEntry, milestone: Milestone) -> DirectoryEntry:
     """The entry after a milestone whose turn it is."""
     counted = msgspec.structs.replace(
         entry,
@@ -62,19 +54,6 @@ def applied(entry: Entry, milestone: Milestone) -> Entry:
             assert_never(milestone.kind)
 
 
-def code_step(entry: Entry, kind: str, *, has_code: bool) -> CodeStep:
-    """Freed at the first deal with every seat taken and when the table closes; given anew when a seat is free.
-
-    Between the last seat's taking and the deal the code rests with its table: it opens nothing, and is the same again
-    when somebody stands up.
-    """
-    if has_code and (entry.state == "closed" or (kind == "round_started" and not entry.free_seats)):
-        return CodeStep.FREE
-    if not has_code and entry.code_opens:
-        return CodeStep.GIVE
-    return CodeStep.KEEP
-
-
 class CreatedBody(msgspec.Struct, frozen=True):
     """What the first milestone of a table says of it."""
 
@@ -88,14 +67,14 @@ class CreatedBody(msgspec.Struct, frozen=True):
     bot_level: BotLevel = "normal"
 
 
-def entry_of(created: Milestone, invite_token: str) -> Entry | None:
+def entry_of(created: Milestone, invite_token: str) -> DirectoryEntry | None:
     """The entry of a table that this directory has never heard of, from its first milestone; None when that says too
     little. Needed when the directory is rebuilt."""
     try:
         made = msgspec.convert(created.body, CreatedBody)
     except msgspec.ValidationError:
         return None
-    return Entry(
+    return DirectoryEntry(
         table_id=created.table_id,
         host_id=made.host,
         game=made.game,
@@ -111,35 +90,7 @@ def entry_of(created: Milestone, invite_token: str) -> Entry | None:
     )
 
 
-def refresh_judgement(state: RefreshState) -> RefreshJudgement:
-    """A token that was used before ends its whole family: one of the two who hold it has stolen it."""
-    if state.family_revoked:
-        return "revoked"
-    if state.used:
-        return "reused"
-    return "expired" if state.expired else "good"
-
-
-def body_sha256(body: msgspec.Struct) -> bytes:
-    """The same for bodies that mean the same, whatever the order of their fields."""
-    return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).digest()
-
-
-def token_sha256(token: str) -> bytes:
-    """What is stored of a refresh token."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
-
-
-def new_code(below: Callable[[int], int]) -> str:
-    """Six digits out of `below(n)`, a number from 0 to n-1 that nobody can foretell."""
-    return f"{below(CODES_COUNT):0{CODE_DIGITS}d}"
-
-
-def is_code(text: str) -> bool:
-    return len(text) == CODE_DIGITS and text.isascii() and text.isdigit()
-
-
-def _with_seat(entry: Entry, milestone: Milestone, *, taken: bool) -> Entry:
+def _with_seat(entry: DirectoryEntry, milestone: Milestone, *, taken: bool) -> DirectoryEntry:
     seat = _number(milestone, "seat", -1)
     if seat < 0:
         return entry

@@ -1,4 +1,4 @@
-"""Coins from the house, asked for until the wallet confirms them. Open this when a new account has none."""
+"""Coins from the bank, asked for until the wallet confirms them. Open this when a new account has none."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from darbar_contracts.subjects import WALLET_GRANT
 from darbar_contracts.wallet import GrantRequest, WalletAnswer, WalletReason
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
-from darbar_lobby.metrics import Counters
-from darbar_lobby.store import GrantDue, Store
+from darbar_lobby.metrics import Metrics
+from darbar_lobby.store.accounts import AccountStore, GrantDue
 
 GRANT_SECONDS_MAX = 1.5
 # Who makes an account asks at once; the background asks for those that got no answer.
@@ -33,10 +33,10 @@ def new_account_key(account_id: str) -> str:
 class Grants:
     """Asks the wallet. What is owed lies in the database until it is confirmed."""
 
-    def __init__(self, store: Store, bus: Bus, counters: Counters) -> None:
+    def __init__(self, store: AccountStore, bus: Bus, metrics: Metrics) -> None:
         self._store = store
         self._bus = bus
-        self._counters = counters
+        self._metrics = metrics
 
     async def ask_first(self, account_id: str) -> None:
         """For an account made a moment ago; a wallet that is away is asked again in the background."""
@@ -54,7 +54,7 @@ class Grants:
     async def ask_due(self) -> None:
         """Asks for what is due; stops at the first sign that the wallet is away."""
         try:
-            self._counters.grants_waiting.set(await self._store.grants_waiting())
+            self._metrics.grants_waiting.set(await self._store.grants_waiting())
             for due in await self._store.grants_due(GRANTS_AT_ONCE_MAX, again_seconds=GRANT_AGAIN_SECONDS):
                 await self._ask(due)
         except Unavailable as unavailable:

@@ -10,9 +10,9 @@ import asyncpg
 import msgspec
 
 from darbar_contracts.tables import CreateTable, Person
-from darbar_lobby.database import Connection, Database
-from darbar_lobby.entries import Entry, Holder
-from darbar_lobby.wire import HostShown, ListQuery
+from darbar_lobby.api import HostShown, ListQuery
+from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
+from darbar_lobby.store.database import Connection, Database
 
 CODE_RESTS_SECONDS = 3600.0
 
@@ -41,15 +41,15 @@ class Change:
         self._sql = sql
         self._table_id = UUID(table_id)
 
-    async def entry(self) -> Entry | None:
+    async def entry(self) -> DirectoryEntry | None:
         row = await self._connection.fetchrow(self._sql["entry_locked"], self._table_id)
         return await whole(self._connection, self._sql, row)
 
-    async def new_entry(self, entry: Entry) -> None:
+    async def new_entry(self, entry: DirectoryEntry) -> None:
         """Leaves an entry that is there as it is."""
         await insert_entry(self._connection, self._sql, entry)
 
-    async def write(self, before: Entry, after: Entry) -> None:
+    async def write(self, before: DirectoryEntry, after: DirectoryEntry) -> None:
         await self._connection.execute(
             self._sql["write_entry"],
             self._table_id,
@@ -84,7 +84,7 @@ class Change:
         await self._connection.execute(self._sql["free_code"], self._table_id)
 
 
-class Directory:
+class DirectoryStore:
     """Every statement about tables; SQL in queries.sql."""
 
     def __init__(self, database: Database, sql: Mapping[str, str]) -> None:
@@ -98,7 +98,7 @@ class Directory:
             yield Change(connection, self._sql, table_id)
 
     async def intend(
-        self, account_id: str, key: str, *, body_sha256: bytes, request: CreateTable, entry: Entry
+        self, account_id: str, key: str, *, body_sha256: bytes, request: CreateTable, entry: DirectoryEntry
     ) -> Intention:
         """Stores the key with the table it will make, or answers what was stored under it before."""
         async with self._database.transaction() as connection:
@@ -117,19 +117,19 @@ class Directory:
                 await connection.execute(self._sql["forget_intent"], UUID(forget_table_id))
             return (await self._intention(connection, account_id, key)).answer or answer
 
-    async def entry(self, table_id: str) -> Entry | None:
+    async def entry(self, table_id: str) -> DirectoryEntry | None:
         async with self._database.connection() as connection:
             return await self._whole(connection, await connection.fetchrow(self._sql["entry"], UUID(table_id)))
 
-    async def by_code(self, code: str) -> Entry | None:
+    async def by_code(self, code: str) -> DirectoryEntry | None:
         async with self._database.connection() as connection:
             return await self._whole(connection, await connection.fetchrow(self._sql["by_code"], code))
 
-    async def by_invite(self, invite_token: str) -> Entry | None:
+    async def by_invite(self, invite_token: str) -> DirectoryEntry | None:
         async with self._database.connection() as connection:
             return await self._whole(connection, await connection.fetchrow(self._sql["by_invite"], invite_token))
 
-    async def seated_at(self, account_id: str) -> Entry | None:
+    async def seated_at(self, account_id: str) -> DirectoryEntry | None:
         async with self._database.connection() as connection:
             return await self._whole(connection, await connection.fetchrow(self._sql["seated_at"], account_id))
 
@@ -143,7 +143,7 @@ class Directory:
             rows = await connection.fetch(self._sql["people"], list(account_ids))
         return {row["account_id"]: Person(row["account_id"], row["name"], row["avatar"]) for row in rows}
 
-    async def listed(self, query: ListQuery) -> list[tuple[Entry, HostShown | None]]:
+    async def listed(self, query: ListQuery) -> list[tuple[DirectoryEntry, HostShown | None]]:
         """Public tables with a free seat, newest first; seats are left out. One more than the page has, if there is."""
         async with self._database.connection() as connection:
             rows = await connection.fetch(
@@ -159,7 +159,7 @@ class Directory:
             for row in rows
         ]
 
-    async def quick_play(self, game: str, bet_coins: int, count_max: int) -> list[Entry]:
+    async def quick_play(self, game: str, bet_coins: int, count_max: int) -> list[DirectoryEntry]:
         """Public tables to try, the best first; seats are left out."""
         async with self._database.connection() as connection:
             rows = await connection.fetch(self._sql["quick_play"], game, bet_coins, count_max)
@@ -172,11 +172,11 @@ class Directory:
         request = msgspec.json.decode(row["request"], type=CreateTable)
         return Intention(str(row["table_id"]), row["body_sha256"], request, answer)
 
-    async def _whole(self, connection: Connection, row: asyncpg.Record | None) -> Entry | None:
+    async def _whole(self, connection: Connection, row: asyncpg.Record | None) -> DirectoryEntry | None:
         return await whole(connection, self._sql, row)
 
 
-async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: Entry) -> None:
+async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: DirectoryEntry) -> None:
     """Leaves an entry that is there as it is."""
     await connection.execute(
         sql["new_entry"],
@@ -195,7 +195,7 @@ async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: En
     )
 
 
-async def whole(connection: Connection, sql: Mapping[str, str], row: asyncpg.Record | None) -> Entry | None:
+async def whole(connection: Connection, sql: Mapping[str, str], row: asyncpg.Record | None) -> DirectoryEntry | None:
     """An entry with its seats."""
     if row is None:
         return None
@@ -203,8 +203,8 @@ async def whole(connection: Connection, sql: Mapping[str, str], row: asyncpg.Rec
     return _entry(row, tuple(Holder(*holder) for holder in holders))
 
 
-def _entry(row: asyncpg.Record, holders: tuple[Holder, ...]) -> Entry:
-    return Entry(
+def _entry(row: asyncpg.Record, holders: tuple[Holder, ...]) -> DirectoryEntry:
+    return DirectoryEntry(
         table_id=str(row["table_id"]),
         host_id=row["host_id"],
         game=row["game"],

@@ -9,10 +9,11 @@ import msgspec
 
 from darbar_contracts.tables import Milestone
 from darbar_kit.errors import Unavailable
-from darbar_lobby.directory import Change, Directory
-from darbar_lobby.domain import INVITE_BYTES, applied, code_step, entry_of, new_code, opened, step_for
-from darbar_lobby.entries import CodeStep, Entry, Step
-from darbar_lobby.wire import LobbyReason
+from darbar_lobby.api import LobbyReason
+from darbar_lobby.domain.codes import CodeStep, code_step, new_code
+from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry, Step
+from darbar_lobby.domain.milestones import applied, entry_of, opened, step_for
+from darbar_lobby.store.directory import Change, DirectoryStore
 
 # With half of all codes in use twenty tries fail once in a million.
 CODE_TRIES_MAX = 20
@@ -29,14 +30,14 @@ class Applied(msgspec.Struct, frozen=True):
     unreadable: bool = False
 
 
-class Bookkeeper:
+class DirectoryProjector:
     """The one place that changes entries of the directory after they were stored."""
 
-    def __init__(self, directory: Directory, *, below: Callable[[int], int] = secrets.randbelow) -> None:
+    def __init__(self, directory: DirectoryStore, *, below: Callable[[int], int] = secrets.randbelow) -> None:
         self._directory = directory
         self._below = below
 
-    async def open(self, table_id: str) -> tuple[Entry, str | None]:
+    async def open(self, table_id: str) -> tuple[DirectoryEntry, str | None]:
         """The table service has made the table: it is listed and has a code. Safe to repeat."""
         async with self._directory.changing(table_id) as change:
             entry = await change.entry()
@@ -71,7 +72,7 @@ class Bookkeeper:
                         pass
         return Applied(tuple(kinds))
 
-    async def _unheard_of(self, change: Change, first: Milestone) -> Entry | None:
+    async def _unheard_of(self, change: Change, first: Milestone) -> DirectoryEntry | None:
         entry = entry_of(first, secrets.token_urlsafe(INVITE_BYTES))
         if entry is None:
             return None
@@ -79,7 +80,7 @@ class Bookkeeper:
         # Another lobby may have stored it at the same moment: what lies there counts.
         return await change.entry()
 
-    async def _write(self, change: Change, before: Entry, after: Entry, *, kind: str) -> None:
+    async def _write(self, change: Change, before: DirectoryEntry, after: DirectoryEntry, *, kind: str) -> None:
         await change.write(before, after)
         match code_step(after, kind, has_code=await change.code() is not None):
             case CodeStep.GIVE:

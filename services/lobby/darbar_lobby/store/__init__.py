@@ -1,0 +1,1 @@
+"""The lobby's database: the statements of queries.sql, as methods."""
