@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import aiohttp
 from aiohttp import web
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.http import errors_middleware
 from darbar_kit.metrics import parsed, render
@@ -76,7 +77,7 @@ class Front:
                 self._remember(named, place)
                 return await pass_on(request, session, place)
         self._places.pop(named, None)
-        raise Refused("process_unknown", "no such process is here; /play/tables/ is served by any", status=404)
+        raise Refused(Reason.PROCESS_UNKNOWN)
 
     def _remember(self, named: str, place: str) -> None:
         if len(self._places) >= PLACES_REMEMBERED_MAX:

@@ -8,6 +8,7 @@ from aiohttp import WSMsgType, web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Unavailable
 
 ANSWER_SECONDS_MAX = 60.0
@@ -50,7 +51,7 @@ async def pass_on(request: web.Request, session: aiohttp.ClientSession, base_url
             return await _pass_socket(request, session, url)
         return await _pass_http(request, session, url)
     except (aiohttp.ClientConnectionError, TimeoutError) as error:
-        raise Unavailable("service_unreachable", "the service behind this path doesn't answer") from error
+        raise Unavailable(Reason.SERVICE_UNREACHABLE) from error
 
 
 async def _pass_http(request: web.Request, session: aiohttp.ClientSession, url: URL) -> web.StreamResponse:

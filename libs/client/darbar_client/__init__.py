@@ -3,7 +3,6 @@
 from darbar_client.answers import Account, Me, Replay, ReplayEvent, TableAudit, TableRef, TableSeen
 from darbar_client.darbar import Darbar, Player
 from darbar_client.errors import (
-    ClientReason,
     CommandRefused,
     DarbarError,
     EventsMissed,
@@ -17,7 +16,6 @@ from darbar_client.table_now import SeatNow, TableNow
 
 __all__ = [
     "Account",
-    "ClientReason",
     "CommandRefused",
     "Darbar",
     "DarbarError",

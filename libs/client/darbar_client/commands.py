@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from darbar_client.errors import ClientReason, CommandRefused, DarbarError
+from darbar_client.errors import CommandRefused, DarbarError
 from darbar_client.patience import Patience
 from darbar_contracts.frames import RefusedFrame
+from darbar_contracts.refusals import Reason
 
 COMMANDS_WAITING_MAX = 64
 COMMAND_ID_BYTES = 15
@@ -51,14 +52,14 @@ class Commands:
             async with asyncio.timeout(self._patience.command_seconds):
                 return await answer
         except TimeoutError:
-            raise DarbarError(ClientReason.NO_ANSWER, "the table did not answer this command") from None
+            raise DarbarError(Reason.NO_ANSWER, "the table did not answer this command") from None
         finally:
             self._done(command_id)
 
     def start(self, command_id: str, frame: msgspec.Struct) -> asyncio.Future[int]:
         """Sends without waiting; what comes of it is in the future, and of no harm when nobody looks."""
         if len(self._waiting) >= COMMANDS_WAITING_MAX:
-            raise DarbarError(ClientReason.COMMANDS_TOO_MANY, f"{COMMANDS_WAITING_MAX} commands wait for their answers")
+            raise DarbarError(Reason.COMMANDS_TOO_MANY, f"{COMMANDS_WAITING_MAX} commands wait for their answers")
         content = msgspec.json.encode(frame)
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(_looked_at)

@@ -3,19 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-
-
-class ClientReason(StrEnum):
-    """Codes of the client's own, beside those that the server sends."""
-
-    UNREACHABLE = "unreachable"
-    ANSWER_UNREADABLE = "answer_unreadable"
-    NO_ANSWER = "no_answer"
-    COMMANDS_TOO_MANY = "commands_too_many"
-    SOCKET_CLOSED = "socket_closed"
-    EVENTS_MISSED = "events_missed"
-    NO_DECISION_DUE = "no_decision_due"
 
 
 class DarbarError(Exception):

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from darbar_client.errors import ClientReason, DarbarError, Unreachable
+from darbar_client.errors import DarbarError, Unreachable
 from darbar_client.patience import Patience, Pauses
+from darbar_contracts.refusals import Reason
 
 REQUEST_SECONDS_MAX = 15.0
 # What a proxy or a service says when another moment may be better.
@@ -61,7 +62,7 @@ class Http:
                 status, answered, content = await self._once(method, path, body=body, headers=headers, query=query)
             except _LOST as error:
                 failure: DarbarError = Unreachable(
-                    ClientReason.UNREACHABLE, f"{method} {path}: {type(error).__name__} {error}".strip()
+                    Reason.UNREACHABLE, f"{method} {path}: {type(error).__name__} {error}".strip()
                 )
             else:
                 if status < 300:
@@ -95,7 +96,7 @@ def _decoded(content: bytes, answer_type: type[_Answer], path: str) -> _Answer:
     try:
         return msgspec.json.decode(content or b"null", type=answer_type)
     except msgspec.DecodeError as error:
-        raise DarbarError(ClientReason.ANSWER_UNREADABLE, f"{path}: {error}") from error
+        raise DarbarError(Reason.ANSWER_UNREADABLE, f"{path}: {error}") from error
 
 
 def _failure(status: int, content: bytes) -> DarbarError:
@@ -103,7 +104,7 @@ def _failure(status: int, content: bytes) -> DarbarError:
     try:
         problem = msgspec.json.decode(content, type=Problem)
     except msgspec.DecodeError:
-        return kind(ClientReason.ANSWER_UNREADABLE, f"HTTP {status} without a reason", status=status)
+        return kind(Reason.ANSWER_UNREADABLE, f"HTTP {status} without a reason", status=status)
     return kind(problem.code, problem.message, problem.details, status=status)
 
 

@@ -11,15 +11,16 @@ import msgspec
 
 from darbar_client.answers import SocketPaths
 from darbar_client.connection import LOST, Broken, Connection
-from darbar_client.errors import ClientReason, DarbarError, SocketEnded, Unreachable
+from darbar_client.errors import DarbarError, SocketEnded, Unreachable
 from darbar_client.http import Http
 from darbar_client.patience import Patience, Pauses
 from darbar_client.tokens import Tokens
-from darbar_contracts.frames import PROTOCOL, AnyServerFrame, Closing, FreshToken, Hello, TableReason
+from darbar_contracts.frames import PROTOCOL, AnyServerFrame, Closing, FreshToken, Hello
+from darbar_contracts.refusals import Reason
 
 # After these nothing is better on another connection.
-ENDS = frozenset({TableReason.TABLE_CLOSED, TableReason.TABLE_PRIVATE, TableReason.PROTOCOL_UNKNOWN})
-TOKEN_REFUSALS = frozenset({TableReason.TOKEN_INVALID, TableReason.TOKEN_EXPIRED})
+ENDS = frozenset({Reason.TABLE_CLOSED, Reason.TABLE_PRIVATE, Reason.PROTOCOL_UNKNOWN})
+TOKEN_REFUSALS = frozenset({Reason.TOKEN_INVALID, Reason.TOKEN_EXPIRED})
 # A process that takes a table over may for a moment not know it.
 TABLE_UNKNOWN_MAX = 5
 
@@ -92,7 +93,7 @@ class Line:
             broken = await self._until_broken()
             if broken.code in ENDS:
                 raise SocketEnded(broken.code, broken.message)
-            unknown = unknown + 1 if broken.code == TableReason.TABLE_UNKNOWN else 0
+            unknown = unknown + 1 if broken.code == Reason.TABLE_UNKNOWN else 0
             if unknown >= TABLE_UNKNOWN_MAX:
                 raise SocketEnded(broken.code, broken.message)
             if self._hearing.caught_up:
@@ -101,7 +102,7 @@ class Line:
                 self._tries += 1
             self._token_refused = broken.code in TOKEN_REFUSALS
             if not await pauses.pause():
-                raise Unreachable(ClientReason.UNREACHABLE, f"no socket to the table: {broken.code} {broken.message}")
+                raise Unreachable(Reason.UNREACHABLE, f"no socket to the table: {broken.code} {broken.message}")
 
     def _fresh_pauses(self) -> Pauses:
         return Pauses(self._patience, seconds=self._patience.socket_seconds)

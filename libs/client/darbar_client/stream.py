@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from darbar_client.errors import ClientReason, DarbarError, EventsMissed
+from darbar_client.errors import DarbarError, EventsMissed
 from darbar_contracts.frames import EventFrame, Snapshot
+from darbar_contracts.refusals import Reason
 
 # A reader who is further behind is told, and loses the oldest.
 EVENTS_UNREAD_MAX = 1000
@@ -44,7 +45,7 @@ class EventStream:
             await self._some.wait()
         if self._missed:
             missed, self._missed = self._missed, 0
-            raise EventsMissed(ClientReason.EVENTS_MISSED, "the reader was too slow", {"count": missed})
+            raise EventsMissed(Reason.EVENTS_MISSED, "the reader was too slow", {"count": missed})
         if self._unread:
             return self._unread.popleft()
         if self._failure is not None:

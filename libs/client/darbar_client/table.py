@@ -14,7 +14,7 @@ import msgspec
 from darbar_client.answers import SocketPaths, TableRef
 from darbar_client.commands import Commands, new_command_id
 from darbar_client.connection import Broken
-from darbar_client.errors import ClientReason, CommandRefused, DarbarError, SocketEnded
+from darbar_client.errors import CommandRefused, DarbarError, SocketEnded
 from darbar_client.fairness import Strings
 from darbar_client.http import Http
 from darbar_client.line import Line
@@ -32,9 +32,9 @@ from darbar_contracts.frames import (
     Heartbeat,
     RefusedFrame,
     Snapshot,
-    TableReason,
     Welcome,
 )
+from darbar_contracts.refusals import Reason
 from darbar_rules.game import Game, Legal
 from darbar_rules.games import BY_NAME
 
@@ -143,7 +143,7 @@ class TableSocket:
             async with asyncio.timeout(self._patience.command_seconds):
                 return await asked
         except TimeoutError:
-            raise DarbarError(ClientReason.NO_ANSWER, "no snapshot came") from None
+            raise DarbarError(Reason.NO_ANSWER, "no snapshot came") from None
         finally:
             if asked in self._refreshes:
                 self._refreshes.remove(asked)
@@ -165,7 +165,7 @@ class TableSocket:
         try:
             return await self._command(frames.Leave)
         except CommandRefused as refused:
-            if refused.code != TableReason.NOT_SEATED:
+            if refused.code != Reason.NOT_SEATED:
                 raise
             return self.version
 
@@ -179,7 +179,7 @@ class TableSocket:
         """A decision of the rules, for the turn that is due now."""
         kind = next((kind for kind, made in self.game.decisions.items() if made is type(decision)), None)
         if kind is None:
-            raise DarbarError(ClientReason.NO_DECISION_DUE, f"{type(decision).__name__} is no decision of this game")
+            raise DarbarError(Reason.NO_DECISION_DUE, f"{type(decision).__name__} is no decision of this game")
         values = {field.name: getattr(decision, field.name) for field in fields(decision)}
         return await self._command(self._decisions.by_kind[kind], round=self.round, turn=self.turn, **values)
 
@@ -219,7 +219,7 @@ class TableSocket:
         await self.close()
 
     async def _run(self) -> None:
-        failure: DarbarError = SocketEnded(ClientReason.SOCKET_CLOSED, "this socket was closed")
+        failure: DarbarError = SocketEnded(Reason.SOCKET_CLOSED, "this socket was closed")
         try:
             await self._line.run()
         except DarbarError as error:
@@ -234,7 +234,7 @@ class TableSocket:
         for asked in self._refreshes:
             if not asked.done():
                 asked.set_exception(failure)
-        expected = failure.code in (ClientReason.SOCKET_CLOSED, TableReason.TABLE_CLOSED)
+        expected = failure.code in (Reason.SOCKET_CLOSED, Reason.TABLE_CLOSED)
         self._stream.end(None if expected else failure)
         self._notify()
 

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 from client_doubles import TABLE_ID, ScriptedServer
 
-from darbar_client import ClientReason, Darbar, DarbarError, Patience, Player, Unreachable
+from darbar_client import Darbar, DarbarError, Patience, Player, Unreachable
+from darbar_contracts.refusals import Reason
 
 BUSY = (503, {"code": "tables_unavailable", "message": "no process takes tables", "details": {}})
 
@@ -34,7 +35,7 @@ async def test_an_error_that_is_not_json_is_raised_with_its_status(server: Scrip
     server.answer_next("/v1/tables", (500, "<h1>oops</h1>"))
     with pytest.raises(DarbarError, match="HTTP 500") as raised:
         await amina.create_table("court_piece")
-    assert raised.value.code == ClientReason.ANSWER_UNREADABLE
+    assert raised.value.code == Reason.ANSWER_UNREADABLE
     assert raised.value.status == 500
 
 
@@ -42,7 +43,7 @@ async def test_an_answer_that_is_not_understood_is_raised(server: ScriptedServer
     server.answer_next("/v1/tables", (201, {"code": "123456"}))
     with pytest.raises(DarbarError) as raised:
         await amina.create_table("court_piece")
-    assert raised.value.code == ClientReason.ANSWER_UNREADABLE
+    assert raised.value.code == Reason.ANSWER_UNREADABLE
 
 
 async def test_a_creation_is_tried_again_with_the_same_key(server: ScriptedServer, amina: Player) -> None:

@@ -8,7 +8,6 @@ import pytest
 from client_doubles import ANY, DIRECT, ScriptedServer, stay_silent, table_view
 
 from darbar_client import (
-    ClientReason,
     CommandRefused,
     Darbar,
     DarbarError,
@@ -20,6 +19,7 @@ from darbar_client import (
     Unreachable,
 )
 from darbar_contracts.frames import EventFrame, Snapshot
+from darbar_contracts.refusals import Reason
 from darbar_kit.testing import eventually
 from darbar_rules.game import Legal
 from darbar_rules.games.court_piece.events import AskTrump, PlayCard
@@ -222,7 +222,7 @@ async def test_a_command_that_is_never_answered_is_given_up(server: ScriptedServ
         table = await amina.join(await amina.create_table("court_piece"), fair=False)
         with pytest.raises(DarbarError) as raised:
             await table.ready()
-    assert raised.value.code == ClientReason.NO_ANSWER
+    assert raised.value.code == Reason.NO_ANSWER
 
 
 async def test_a_decision_is_sent_for_the_turn_that_is_due(server: ScriptedServer, table: TableSocket) -> None:
@@ -242,7 +242,7 @@ async def test_a_decision_is_sent_for_the_turn_that_is_due(server: ScriptedServe
 async def test_what_is_no_decision_of_the_game_is_not_sent(server: ScriptedServer, table: TableSocket) -> None:
     with pytest.raises(DarbarError) as raised:
         await table.decide("AS")
-    assert raised.value.code == ClientReason.NO_DECISION_DUE
+    assert raised.value.code == Reason.NO_DECISION_DUE
     assert not server.commands
 
 
@@ -362,7 +362,7 @@ async def test_closing_a_socket_ends_its_events_and_its_commands(server: Scripte
     await table.close()
     with pytest.raises(SocketEnded) as raised:
         await waiting
-    assert raised.value.code == ClientReason.SOCKET_CLOSED
+    assert raised.value.code == Reason.SOCKET_CLOSED
     assert [frame.version async for frame in table.events()] == [5]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from enum import StrEnum
 from functools import reduce
 from operator import or_
 from typing import Any, get_type_hints
 
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_rules.games import ALL
 
 PROTOCOL = 1
@@ -20,42 +20,7 @@ COMMAND_ID_CHARACTERS_MAX = 32
 SEED_STRING_CHARACTERS_MAX = 64
 
 CommandId = str
-
-
-class TableReason(StrEnum):
-    """Why the table refuses a frame. Sent to clients: add one, never rename one. (The rules have their own.)"""
-
-    FRAME_INVALID = "frame_invalid"
-    FRAME_TOO_LARGE = "frame_too_large"
-    FRAMES_TOO_MANY = "frames_too_many"
-    FRAME_NOT_TEXT = "frame_not_text"
-    HELLO_EXPECTED = "hello_expected"
-    PROTOCOL_UNKNOWN = "protocol_unknown"
-    TOKEN_INVALID = "token_invalid"
-    TOKEN_EXPIRED = "token_expired"
-    TABLE_UNKNOWN = "table_unknown"
-    TABLE_CLOSED = "table_closed"
-    TABLE_FROZEN = "table_frozen"
-    TABLE_PRIVATE = "table_private"
-    NOT_OWNER = "not_owner"
-    BUSY = "busy"
-    UNAVAILABLE = "unavailable"
-    COMMAND_ID_INVALID = "command_id_invalid"
-    COMMAND_ID_REUSED = "command_id_reused"
-    STALE_TURN = "stale_turn"
-    NOT_SEATED = "not_seated"
-    ALREADY_SEATED = "already_seated"
-    SEATED_ELSEWHERE = "seated_elsewhere"
-    SEAT_TAKEN = "seat_taken"
-    NOT_HOST = "not_host"
-    SEAT_UNKNOWN = "seat_unknown"
-    TABLE_FULL = "table_full"
-    SHORT_OF_COINS = "short_of_coins"
-    NOT_NOW = "not_now"
-    ROUND_RUNNING = "round_running"
-    NOT_A_BOT = "not_a_bot"
-    SEED_LATE = "seed_late"
-    SEED_MISMATCH = "seed_mismatch"
+TableReason = Reason  # The name that the table service still uses.
 
 
 class Frame(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Literal
 
 import msgspec
+
+from darbar_contracts.refusals import Reason
 
 # Only totals: asked by whoever checks that no coin appeared or vanished.
 WALLET_AUDIT = "wallet.audit"
@@ -19,22 +20,7 @@ WALLET_ENTRIES_PAGE = 50
 WALLET_ENTRIES_PAGE_MAX = 200
 BALANCES_ACCOUNTS_MAX = 200
 
-
-class WalletReason(StrEnum):
-    """Why the wallet refuses. Kept with the key for ever: add one, never rename one."""
-
-    SHORT_OF_COINS = "short_of_coins"
-    CANCELLED = "cancelled"
-    KEY_REUSED = "key_reused"
-    STAKE_UNKNOWN = "stake_unknown"
-    ALREADY_SETTLED = "already_settled"
-    SUM_MISMATCH = "sum_mismatch"
-    PAYEE_UNKNOWN = "payee_unknown"
-    ACCOUNT_UNKNOWN = "account_unknown"
-    AMOUNT_INVALID = "amount_invalid"
-    SEATS_INVALID = "seats_invalid"
-    ALREADY_GRANTED = "already_granted"
-    BALANCE_TOO_HIGH = "balance_too_high"
+WalletReason = Reason  # The name that the wallet service still uses.
 
 
 class StakeSeat(msgspec.Struct, frozen=True, gc=False):

@@ -54,8 +54,8 @@ class BusReason(StrEnum):
     """What the bus itself says. Sent between services: add one, never rename one."""
 
     BUS_UNREACHABLE = "bus_unreachable"
-    INTERNAL = "internal"
-    INVALID_MESSAGE = "invalid_message"
+    SERVICE_FAILED = "service_failed"
+    MESSAGE_INVALID = "message_invalid"
     NO_RESPONDERS = "no_responders"
     TIMED_OUT = "timed_out"
 
@@ -275,7 +275,7 @@ async def _outcome(received: Msg, request_type: type[_Message], handler: _Handle
     try:
         request = msgspec.json.decode(received.data, type=request_type)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return ErrorAnswer(ErrorBody("refused", BusReason.INVALID_MESSAGE, str(error), status=400))
+        return ErrorAnswer(ErrorBody("refused", BusReason.MESSAGE_INVALID, str(error), status=400))
     try:
         return await handler(request)
     except Refused as refused:
@@ -284,7 +284,7 @@ async def _outcome(received: Msg, request_type: type[_Message], handler: _Handle
         body = ErrorBody("unavailable", unavailable.code, unavailable.message, retry=unavailable.retry)
     except Exception:  # noqa: BLE001  # The outermost loop of a message: a bug of ours, and the sender must not wait.
         _log.exception("message_failed", subject=received.subject)
-        body = ErrorBody("unavailable", BusReason.INTERNAL, "something went wrong on the other side")
+        body = ErrorBody("unavailable", BusReason.SERVICE_FAILED, "something went wrong on the other side")
     return ErrorAnswer(body)
 
 

@@ -1,8 +1,18 @@
 """What a service says when it will not or can not. Open this when you choose between a refusal and an outage."""
 
 from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
 RETRY_SECONDS = 1.0
+STATUS = 409
+
+
+@runtime_checkable
+class Coded(Protocol):
+    """A member of an enum of refusals: a code that knows its HTTP status and its sentence for people."""
+
+    status: int
+    sentence: str
 
 
 class Refused(Exception):
@@ -13,13 +23,14 @@ class Refused(Exception):
         code: str,
         message: str = "",
         details: Mapping[str, object] | None = None,
-        status: int = 409,
+        status: int | None = None,
     ) -> None:
+        known = (code.status, code.sentence) if isinstance(code, Coded) else (STATUS, "")
         # A StrEnum member is kept as its plain text, so that the code looks the same in logs, metrics and on wires.
         self.code = str(code)
-        self.message = message or self.code.replace("_", " ")
+        self.message = message or known[1] or self.code.replace("_", " ")
         self.details: dict[str, object] = dict(details or {})
-        self.status = status
+        self.status = known[0] if status is None else status
         super().__init__(self.code, self.message)
 
     def __str__(self) -> str:
@@ -31,7 +42,7 @@ class Unavailable(Exception):
 
     def __init__(self, code: str = "unavailable", message: str = "", retry: float = RETRY_SECONDS) -> None:
         self.code = str(code)
-        self.message = message or self.code.replace("_", " ")
+        self.message = message or (code.sentence if isinstance(code, Coded) else self.code.replace("_", " "))
         self.retry = float(retry)
         super().__init__(self.code, self.message)
 

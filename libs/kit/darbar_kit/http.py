@@ -24,8 +24,8 @@ class HttpReason(StrEnum):
     """Why HTTP itself refuses, before any handler has looked. Sent to clients: add one, never rename one."""
 
     BODY_TOO_LARGE = "body_too_large"
-    INVALID_BODY = "invalid_body"
-    INVALID_JSON = "invalid_json"
+    BODY_INVALID = "body_invalid"
+    BODY_NOT_JSON = "body_not_json"
     INTERNAL = "internal"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
@@ -52,7 +52,7 @@ async def errors_middleware(request: web.Request, handler: Handler) -> web.Strea
             answered.headers["Retry-After"] = str(max(1, round(unavailable.retry)))
         return answered
     except msgspec.ValidationError as error:
-        return _problem(HttpReason.INVALID_BODY, str(error), field_of(error), status=400)
+        return _problem(HttpReason.BODY_INVALID, str(error), field_of(error), status=400)
     except web.HTTPException as error:
         if error.status < 400:
             raise
@@ -74,9 +74,9 @@ async def read_body(request: web.Request, type: type[_Body]) -> _Body:
     try:
         return msgspec.json.decode(chunks, type=type)
     except msgspec.ValidationError as error:
-        raise Refused(HttpReason.INVALID_BODY, str(error), field_of(error), 400) from error
+        raise Refused(HttpReason.BODY_INVALID, str(error), field_of(error), 400) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refused(HttpReason.INVALID_JSON, "the body is not JSON", status=400) from error
+        raise Refused(HttpReason.BODY_NOT_JSON, "the body is not JSON", status=400) from error
 
 
 def answer(value: object, status: int = 200) -> web.Response:

@@ -86,13 +86,13 @@ async def test_a_body_becomes_a_value_and_back(client: Client) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "code", "details"),
     [
-        (b'{"name": "ann", "bet": {"coins": "x"}}', 400, "invalid_body", {"field": "coins", "path": "$.bet.coins"}),
-        (b'{"name": "ann", "bet": {}}', 400, "invalid_body", {"field": "coins", "path": "$.bet"}),
-        (b'{"bet": {"coins": 1}}', 400, "invalid_body", {"field": "name", "path": "$"}),
-        (b"[]", 400, "invalid_body", {"field": "", "path": "$"}),
-        (b"{", 400, "invalid_json", {}),
-        (b"", 400, "invalid_json", {}),
-        (b'{"name": "\xff", "bet": {"coins": 1}}', 400, "invalid_json", {}),
+        (b'{"name": "ann", "bet": {"coins": "x"}}', 400, "body_invalid", {"field": "coins", "path": "$.bet.coins"}),
+        (b'{"name": "ann", "bet": {}}', 400, "body_invalid", {"field": "coins", "path": "$.bet"}),
+        (b'{"bet": {"coins": 1}}', 400, "body_invalid", {"field": "name", "path": "$"}),
+        (b"[]", 400, "body_invalid", {"field": "", "path": "$"}),
+        (b"{", 400, "body_not_json", {}),
+        (b"", 400, "body_not_json", {}),
+        (b'{"name": "\xff", "bet": {"coins": 1}}', 400, "body_not_json", {}),
         (b" " * (BODY_BYTES_MAX + 1), 413, "body_too_large", {"bytes_max": BODY_BYTES_MAX}),
     ],
 )

@@ -11,36 +11,44 @@ from darbar_rules.deal import Chance
 
 
 class Refusal(StrEnum):
-    """Why the rules refuse a decision. Sent to clients: add one, never rename one."""
+    """Why the rules refuse a decision: code and sentence for people. Once released, a code is never renamed."""
 
-    UNKNOWN_CARD = "unknown_card"
-    UNKNOWN_SUIT = "unknown_suit"
-    UNKNOWN_DECISION = "unknown_decision"
-    CARD_NOT_HELD = "card_not_held"
-    MUST_FOLLOW_SUIT = "must_follow_suit"
-    MUST_PLAY_TRUMP = "must_play_trump"
-    NOT_YOUR_TURN = "not_your_turn"
-    NOT_NOW = "not_now"
-    TRUMP_NOT_CHOSEN = "trump_not_chosen"
-    TRUMP_ALREADY_SHOWN = "trump_already_shown"
-    MAY_NOT_ASK = "may_not_ask"
-    MAY_NOT_SHOW = "may_not_show"
-    UNKNOWN_CONTRACT = "unknown_contract"
-    CONTRACT_NOT_LEFT = "contract_not_left"
-    CONTRACT_NOT_DECLARED = "contract_not_declared"
-    MAY_NOT_LEAD_HEARTS = "may_not_lead_hearts"
-    MUST_OVERTRUMP = "must_overtrump"
-    MUST_UNDERPLAY = "must_underplay"
-    MUST_PLAY_PENALTY_CARD = "must_play_penalty_card"
-    MUST_PLAY_KING_OF_HEARTS = "must_play_king_of_hearts"
-    BID_TOO_LOW = "bid_too_low"
-    BID_TOO_HIGH = "bid_too_high"
-    BID_NOT_MULTIPLE_OF_5 = "bid_not_multiple_of_5"
-    ALREADY_PASSED = "already_passed"
-    MAY_NOT_PASS = "may_not_pass"
-    UNKNOWN_CONVERT = "unknown_convert"
-    CONVERT_NAMED_TWICE = "convert_named_twice"
-    WRONG_NUMBER_OF_CONVERTS = "wrong_number_of_converts"
+    sentence: str
+
+    def __new__(cls, code: str, sentence: str) -> Refusal:
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.sentence = sentence
+        return member
+
+    CARD_UNKNOWN = "card_unknown", "There is no such card in this game."
+    SUIT_UNKNOWN = "suit_unknown", "There is no such suit."
+    DECISION_UNKNOWN = "decision_unknown", "This game has no such decision."
+    CARD_NOT_HELD = "card_not_held", "You do not hold this card."
+    MUST_FOLLOW_SUIT = "must_follow_suit", "You must follow suit."
+    MUST_PLAY_TRUMP = "must_play_trump", "You must play a trump."
+    NOT_YOUR_TURN = "not_your_turn", "It is not your turn."
+    NOT_NOW = "not_now", "This can't be done now."
+    TRUMP_NOT_CHOSEN = "trump_not_chosen", "The trump has not been chosen yet."
+    TRUMP_ALREADY_SHOWN = "trump_already_shown", "The trump has already been shown."
+    MAY_NOT_ASK = "may_not_ask", "You may not ask for the trump now."
+    MAY_NOT_SHOW = "may_not_show", "You may not show the trump now."
+    CONTRACT_UNKNOWN = "contract_unknown", "There is no such contract in this game."
+    CONTRACT_NOT_LEFT = "contract_not_left", "You can't choose this contract any more."
+    CONTRACT_NOT_DECLARED = "contract_not_declared", "The contract has not been declared yet."
+    MAY_NOT_LEAD_HEARTS = "may_not_lead_hearts", "You may not lead a heart yet."
+    MUST_OVERTRUMP = "must_overtrump", "You must play a higher trump."
+    MUST_UNDERPLAY = "must_underplay", "You must play a card that does not win the trick."
+    MUST_PLAY_PENALTY_CARD = "must_play_penalty_card", "You must play a penalty card."
+    MUST_PLAY_KING_OF_HEARTS = "must_play_king_of_hearts", "You must play the king of hearts."
+    BID_TOO_LOW = "bid_too_low", "This bid is too low."
+    BID_TOO_HIGH = "bid_too_high", "This bid is too high."
+    BID_NOT_MULTIPLE_OF_5 = "bid_not_multiple_of_5", "A bid is a multiple of 5."
+    ALREADY_PASSED = "already_passed", "You have already passed."
+    MAY_NOT_PASS = "may_not_pass", "You may not pass."
+    CONVERT_UNKNOWN = "convert_unknown", "This play of a card can't be named."
+    CONVERT_NAMED_TWICE = "convert_named_twice", "The same play of a card is named twice."
+    CONVERT_COUNT_WRONG = "convert_count_wrong", "Too few or too many plays of cards are named."
 
 
 class RuleRefused(Exception):

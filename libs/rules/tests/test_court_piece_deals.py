@@ -110,8 +110,8 @@ def test_cp_3_in_open_the_caller_may_name_any_suit_in_hidden_one_of_his_five_car
     other = event.rest[event.caller][0]
     for decision, code in (
         (ChooseTrump(card=other), Refusal.CARD_NOT_HELD),
-        (ChooseTrump(card="1S"), Refusal.UNKNOWN_CARD),
-        (ChooseTrump(suit="S"), Refusal.UNKNOWN_CARD),
+        (ChooseTrump(card="1S"), Refusal.CARD_UNKNOWN),
+        (ChooseTrump(suit="S"), Refusal.CARD_UNKNOWN),
     ):
         with pytest.raises(RuleRefused) as refused:
             COURT_PIECE.decide(state, event.caller, decision, chance(6))

@@ -88,18 +88,18 @@ def test_cp_5_who_cannot_follow_plays_any_card_with_no_duty_to_trump_or_to_beat(
         (E, PlayCard("AH"), Refusal.MUST_FOLLOW_SUIT),
         (E, PlayCard("2C"), Refusal.CARD_NOT_HELD),
         (E, PlayCard("KH"), Refusal.CARD_NOT_HELD),  # lies on the table
-        (E, PlayCard("1C"), Refusal.UNKNOWN_CARD),
-        (E, PlayCard("as"), Refusal.UNKNOWN_CARD),
-        (E, PlayCard("AH#2"), Refusal.UNKNOWN_CARD),
-        (E, PlayCard(""), Refusal.UNKNOWN_CARD),
+        (E, PlayCard("1C"), Refusal.CARD_UNKNOWN),
+        (E, PlayCard("as"), Refusal.CARD_UNKNOWN),
+        (E, PlayCard("AH#2"), Refusal.CARD_UNKNOWN),
+        (E, PlayCard(""), Refusal.CARD_UNKNOWN),
         (N, PlayCard("4D"), Refusal.NOT_YOUR_TURN),
         (S, PlayCard("6D"), Refusal.NOT_YOUR_TURN),
         (7, PlayCard("6D"), Refusal.NOT_YOUR_TURN),
         (E, ChooseTrump(suit="S"), Refusal.NOT_NOW),
         (E, AskTrump(), Refusal.MAY_NOT_ASK),
         (E, ShowTrump(), Refusal.MAY_NOT_SHOW),
-        (E, "AS", Refusal.UNKNOWN_DECISION),
-        (E, None, Refusal.UNKNOWN_DECISION),
+        (E, "AS", Refusal.DECISION_UNKNOWN),
+        (E, None, Refusal.DECISION_UNKNOWN),
     ],
 )
 def test_gen_1_what_is_not_legal_changes_nothing_and_gets_a_reason(seat: int, decision: Any, code: Refusal) -> None:
@@ -120,9 +120,9 @@ def test_gen_1_before_the_trump_is_chosen_nobody_plays_and_only_the_caller_choos
     assert refusal(state, caller, AskTrump()) is Refusal.TRUMP_NOT_CHOSEN
     assert refusal(state, caller, ShowTrump()) is Refusal.TRUMP_NOT_CHOSEN
     assert refusal(state, (caller + 1) % 4, ChooseTrump(suit="S")) is Refusal.NOT_YOUR_TURN
-    assert refusal(state, caller, ChooseTrump(suit="X")) is Refusal.UNKNOWN_SUIT
-    assert refusal(state, caller, ChooseTrump(suit="CD")) is Refusal.UNKNOWN_SUIT
-    assert refusal(state, caller, ChooseTrump(card=card)) is Refusal.UNKNOWN_SUIT
+    assert refusal(state, caller, ChooseTrump(suit="X")) is Refusal.SUIT_UNKNOWN
+    assert refusal(state, caller, ChooseTrump(suit="CD")) is Refusal.SUIT_UNKNOWN
+    assert refusal(state, caller, ChooseTrump(card=card)) is Refusal.SUIT_UNKNOWN
 
 
 @pytest.mark.ruling("GEN-1")

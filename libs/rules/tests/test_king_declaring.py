@@ -132,8 +132,8 @@ def test_k20_5_a_trump_suit_may_be_declared_again_and_there_is_none_without_a_su
     (event,) = KING_20.decide(table.state, N, Declare("trump", "S"), NO_CHANCE)
     assert event == Declared(N, "trump", turn=1, to_act=N, suit="S")
     for suit in (None, "", "N", "CD", "NT"):
-        assert refusal(table, N, Declare("trump", suit)) is Refusal.UNKNOWN_SUIT
-    assert refusal(table, N, Declare("no_trump")) is Refusal.UNKNOWN_CONTRACT
+        assert refusal(table, N, Declare("trump", suit)) is Refusal.SUIT_UNKNOWN
+    assert refusal(table, N, Declare("no_trump")) is Refusal.CONTRACT_UNKNOWN
 
 
 @pytest.mark.ruling("K20-6")
@@ -262,8 +262,8 @@ def test_k32_14_the_lists_are_independent_of_each_other() -> None:
     table = declaring(LONG, (E, "no_queens"), (S, "no_queens"), (N, "take_queens"))
     assert named(table, N) == tuple(name for name in FOURTEEN if name != "take_queens")
     assert refusal(table, N, Declare("take_queens")) is Refusal.CONTRACT_NOT_LEFT
-    assert refusal(table, N, Declare("no_girls")) is Refusal.UNKNOWN_CONTRACT
-    assert refusal(table, N, Declare("trump", "S")) is Refusal.UNKNOWN_CONTRACT
+    assert refusal(table, N, Declare("no_girls")) is Refusal.CONTRACT_UNKNOWN
+    assert refusal(table, N, Declare("trump", "S")) is Refusal.CONTRACT_UNKNOWN
     assert KING_LONG.decide(table.state, N, Declare("no_queens", suit="S"), NO_CHANCE) == (
         Declared(N, "no_queens", turn=1, to_act=N),
     )

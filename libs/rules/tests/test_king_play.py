@@ -397,13 +397,13 @@ def test_k32_8_with_the_option_off_they_bind_in_negative_deals_only(options: Any
         (E, PlayCard("AH"), Refusal.MUST_FOLLOW_SUIT),
         (E, PlayCard("2C"), Refusal.CARD_NOT_HELD),
         (E, PlayCard("KH"), Refusal.CARD_NOT_HELD),
-        (E, PlayCard("1C"), Refusal.UNKNOWN_CARD),
-        (E, PlayCard("AH#2"), Refusal.UNKNOWN_CARD),
+        (E, PlayCard("1C"), Refusal.CARD_UNKNOWN),
+        (E, PlayCard("AH#2"), Refusal.CARD_UNKNOWN),
         (N, PlayCard("4D"), Refusal.NOT_YOUR_TURN),
         (7, PlayCard("4D"), Refusal.NOT_YOUR_TURN),
         (E, Declare("no_girls"), Refusal.NOT_NOW),
-        (E, "AS", Refusal.UNKNOWN_DECISION),
-        (E, None, Refusal.UNKNOWN_DECISION),
+        (E, "AS", Refusal.DECISION_UNKNOWN),
+        (E, None, Refusal.DECISION_UNKNOWN),
     ],
 )
 def test_gen_1_what_is_not_legal_in_king_changes_nothing_and_gets_a_reason(

@@ -42,9 +42,9 @@ def test_kr_11_trump_and_converts_are_one_command_and_only_the_trump_is_told() -
 @pytest.mark.ruling("KR-11")
 def test_kr_11_one_thing_wrong_and_nothing_is_named() -> None:
     table = naming(FIVE)
-    assert refusal(table, naming_of("AH 1C")) is Refusal.UNKNOWN_CARD
-    assert refusal(table, naming_of("AH", "X")) is Refusal.UNKNOWN_SUIT
-    assert refusal(table, naming_of("AH", "")) is Refusal.UNKNOWN_SUIT
+    assert refusal(table, naming_of("AH 1C")) is Refusal.CARD_UNKNOWN
+    assert refusal(table, naming_of("AH", "X")) is Refusal.SUIT_UNKNOWN
+    assert refusal(table, naming_of("AH", "")) is Refusal.SUIT_UNKNOWN
     assert refusal(table, naming_of("AH"), seat=1) is Refusal.NOT_YOUR_TURN
     assert refusal(table, PlayCard("AH")) is Refusal.TRUMP_NOT_CHOSEN
     assert table.state.match.phase == "naming"
@@ -90,8 +90,8 @@ def test_kr_13_one_convert_card_at_least_and_two_fewer_than_seats_at_most(
 ) -> None:
     table = naming(options)
     some = tuple(Convert(rank + "H") for rank in "AKQJT98")
-    assert refusal(table, NameConverts("S", ())) is Refusal.WRONG_NUMBER_OF_CONVERTS
-    assert refusal(table, NameConverts("S", some[: most + 1])) is Refusal.WRONG_NUMBER_OF_CONVERTS
+    assert refusal(table, NameConverts("S", ())) is Refusal.CONVERT_COUNT_WRONG
+    assert refusal(table, NameConverts("S", some[: most + 1])) is Refusal.CONVERT_COUNT_WRONG
     for count in range(1, most + 1):
         assert table.decide(0, NameConverts("S", some[:count])).state.deal.converts == some[:count]
     assert KINGS_AND_REBELS.view(table.state, 0).converts_max == most
@@ -100,10 +100,10 @@ def test_kr_13_one_convert_card_at_least_and_two_fewer_than_seats_at_most(
 @pytest.mark.ruling("KR-14")
 def test_kr_14_one_deck_knows_only_first_plays() -> None:
     table = naming(FIVE)
-    assert refusal(table, naming_of("AH:2")) is Refusal.UNKNOWN_CONVERT
-    assert refusal(table, naming_of("AH:0")) is Refusal.UNKNOWN_CONVERT
-    assert refusal(table, naming_of("2C")) is Refusal.UNKNOWN_CARD  # left out with five seats
-    assert refusal(table, naming_of("AH#2")) is Refusal.UNKNOWN_CARD
+    assert refusal(table, naming_of("AH:2")) is Refusal.CONVERT_UNKNOWN
+    assert refusal(table, naming_of("AH:0")) is Refusal.CONVERT_UNKNOWN
+    assert refusal(table, naming_of("2C")) is Refusal.CARD_UNKNOWN  # left out with five seats
+    assert refusal(table, naming_of("AH#2")) is Refusal.CARD_UNKNOWN
     assert refusal(table, naming_of("AH AH")) is Refusal.CONVERT_NAMED_TWICE
 
 
@@ -113,9 +113,9 @@ def test_kr_14_two_decks_know_first_and_second_plays() -> None:
     both = table.decide(0, naming_of("AH:1 AH:2"))
     assert both.state.deal.converts == (Convert("AH", 1), Convert("AH", 2))
     assert refusal(table, naming_of("AH:2 AH:2")) is Refusal.CONVERT_NAMED_TWICE
-    assert refusal(table, naming_of("AH:3")) is Refusal.UNKNOWN_CONVERT
+    assert refusal(table, naming_of("AH:3")) is Refusal.CONVERT_UNKNOWN
     # Plays are counted, not copies.
-    assert refusal(table, NameConverts("S", (Convert("AH#2"),))) is Refusal.UNKNOWN_CARD
+    assert refusal(table, NameConverts("S", (Convert("AH#2"),))) is Refusal.CARD_UNKNOWN
 
 
 @pytest.mark.ruling("KR-14")
@@ -123,8 +123,8 @@ def test_kr_14_two_decks_know_first_and_second_plays() -> None:
 def test_kr_14_a_copy_that_is_left_alone_is_played_once(seats: int) -> None:
     table = naming(KingsAndRebelsOptions(seats=seats, decks=2))
     assert table.decide(0, naming_of("2H:1")).state.match.phase == "playing"
-    assert refusal(table, naming_of("2H:2")) is Refusal.UNKNOWN_CONVERT
-    assert refusal(table, naming_of("2D:1")) is Refusal.UNKNOWN_CARD
+    assert refusal(table, naming_of("2H:2")) is Refusal.CONVERT_UNKNOWN
+    assert refusal(table, naming_of("2D:1")) is Refusal.CARD_UNKNOWN
 
 
 @pytest.mark.ruling("KR-14")
@@ -133,7 +133,7 @@ def test_kr_14_a_copy_that_is_left_alone_is_played_once(seats: int) -> None:
     ["AH", (None,), ("AH",), (Convert("AH", True),), (Convert("AH", 1.0),), None],  # type: ignore[arg-type]
 )
 def test_kr_14_what_is_no_convert_card_is_refused(converts: Any) -> None:
-    assert refusal(naming(FIVE), NameConverts("S", converts)) is Refusal.UNKNOWN_CONVERT
+    assert refusal(naming(FIVE), NameConverts("S", converts)) is Refusal.CONVERT_UNKNOWN
 
 
 @pytest.mark.ruling("KR-14")

@@ -79,7 +79,7 @@ def test_kr_16_a_copy_that_is_not_held_is_refused() -> None:
     assert refusal(table, 0, "AH#2") is Refusal.CARD_NOT_HELD
     assert refusal(table, 0, "KH#2") is Refusal.CARD_NOT_HELD
     one_deck = start(FOUR, "0: KH 2H 3H 4H")
-    assert refusal(one_deck, 0, "KH#2") is Refusal.UNKNOWN_CARD
+    assert refusal(one_deck, 0, "KH#2") is Refusal.CARD_UNKNOWN
 
 
 @pytest.mark.ruling("KR-17")
@@ -160,7 +160,7 @@ def test_kr_19_follow_suit_if_able_and_else_play_anything() -> None:
     assert table.legal == ("7D", "AD")  # no duty to beat
     assert refusal(table, 1, "KS") is Refusal.MUST_FOLLOW_SUIT
     assert refusal(table, 1, "KD") is Refusal.CARD_NOT_HELD
-    assert refusal(table, 1, "XX") is Refusal.UNKNOWN_CARD
+    assert refusal(table, 1, "XX") is Refusal.CARD_UNKNOWN
     assert refusal(table, 2, "2S") is Refusal.NOT_YOUR_TURN
     void = table.decide(1, PlayCard("7D"))
     assert void.legal == ("AC", "3H", "2S")  # no duty to trump

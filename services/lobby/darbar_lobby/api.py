@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import BotLevel, TableLook, Visibility
 
 BET_COINS_MIN = 25
@@ -19,38 +19,7 @@ TABLES_LISTED_MAX = 50
 TABLES_LISTED_DEFAULT = 20
 
 
-class LobbyReason(StrEnum):
-    """Why the lobby refuses. Sent to clients: add one, never rename one. (Tokens and bodies have the kit's own.)"""
-
-    NAME_NOT_ALLOWED = "name_not_allowed"
-    AVATAR_UNKNOWN = "avatar_unknown"
-    NAME_LOGIN_INVALID = "name_login_invalid"
-    NAME_LOGIN_TAKEN = "name_login_taken"
-    PASSWORD_INVALID = "password_invalid"
-    PASSWORD_MISSING = "password_missing"
-    CREDENTIALS_WRONG = "credentials_wrong"
-    SESSION_BODY_INVALID = "session_body_invalid"
-    ACCOUNT_UNKNOWN = "account_unknown"
-    REFRESH_TOKEN_INVALID = "refresh_token_invalid"
-    REFRESH_TOKEN_EXPIRED = "refresh_token_expired"
-    REFRESH_TOKEN_REVOKED = "refresh_token_revoked"
-    REFRESH_TOKEN_REUSED = "refresh_token_reused"
-    GAME_UNKNOWN = "game_unknown"
-    OPTION_INVALID = "option_invalid"
-    QUERY_INVALID = "query_invalid"
-    IDEMPOTENCY_KEY_MISSING = "idempotency_key_missing"
-    IDEMPOTENCY_KEY_INVALID = "idempotency_key_invalid"
-    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
-    SEATED_ELSEWHERE = "seated_elsewhere"
-    TABLE_UNKNOWN = "table_unknown"
-    TABLE_CLOSED = "table_closed"
-    CODE_UNKNOWN = "code_unknown"
-    INVITE_UNKNOWN = "invite_unknown"
-    TOO_MANY_REQUESTS = "too_many_requests"
-    TABLES_UNAVAILABLE = "tables_unavailable"
-    STORAGE_UNAVAILABLE = "storage_unavailable"
-    CODES_EXHAUSTED = "codes_exhausted"
-
+LobbyReason = Reason
 
 # Requests. Unknown fields are refused: a typo never passes silently.
 

@@ -110,7 +110,7 @@ class Routes:
         try:
             page = self._games.page(request.match_info["game"])
         except GameUnknown:
-            raise Refused(LobbyReason.GAME_UNKNOWN, "no page about such a game is kept", status=404) from None
+            raise Refused(LobbyReason.RULES_PAGE_UNKNOWN) from None
         return web.Response(text=page, content_type="text/markdown")
 
     async def new_table(self, request: web.Request) -> web.Response:

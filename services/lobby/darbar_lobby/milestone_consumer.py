@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import (
     MILESTONE_DUPLICATES_SECONDS,
     MILESTONE_SECONDS_KEPT,
@@ -133,14 +134,14 @@ class MilestoneConsumer:
             answered = await self._table_client.milestones(table_id, missing_after)
             if await self._apply(table_id, answered.milestones) == missing_after or not answered.milestones:
                 break
-        raise Unavailable("milestones_missing", f"the milestones of {table_id} have a gap that nobody fills")
+        raise Unavailable(Reason.MILESTONES_MISSING, f"the milestones of {table_id} have a gap that nobody fills")
 
     async def _apply(self, table_id: str, milestones: Sequence[Milestone]) -> int | None:
         done = await self._bookkeeper.apply(table_id, milestones)
         for kind in done.kinds:
             self._metrics.milestones_applied.labels(kind).inc()
         if done.unreadable:
-            raise Refused("milestone_unreadable", "the first milestone does not say what the table is")
+            raise Refused(Reason.MILESTONE_UNREADABLE, "the first milestone does not say what the table is")
         return done.missing_after
 
     async def _again(self, group: Sequence[tuple[Msg, Milestone]]) -> None:

@@ -62,9 +62,9 @@ async def test_a_guest_who_brings_nothing_gets_a_pleasant_name_and_an_avatar(lob
         ({"name": "Ann\u202e"}, 400, "text_invalid"),
         ({"name": "Ann\x00"}, 400, "text_invalid"),
         ({"avatar": "robot"}, 422, "avatar_unknown"),
-        ({"nickname": "Ann"}, 400, "invalid_body"),
-        ({"name": 5}, 400, "invalid_body"),
-        (b"{", 400, "invalid_json"),
+        ({"nickname": "Ann"}, 400, "body_invalid"),
+        ({"name": 5}, 400, "body_invalid"),
+        (b"{", 400, "body_not_json"),
         (b'{"name":"' + b"a" * 17000 + b'"}', 413, "body_too_large"),
     ],
 )

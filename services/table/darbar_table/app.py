@@ -34,7 +34,6 @@ log = structlog.get_logger()
 
 READY_SECONDS_MAX = 30.0
 NEW_LIFE_PAUSE_SECONDS = 0.5
-MISDIRECTED = 421
 
 
 class Service:
@@ -126,7 +125,7 @@ class Service:
         assert self.door is not None
         process_id = request.match_info.get("process_id")
         if process_id is not None and process_id != self.present_house().process_id:
-            raise refused(TableReason.NOT_OWNER, status=MISDIRECTED)
+            raise refused(TableReason.NOT_OWNER)
         return await self.door.open(request)
 
     async def replay(self, request: web.Request) -> web.Response:

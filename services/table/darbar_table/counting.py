@@ -8,6 +8,7 @@ import re
 from darbar_contracts.frames import SEED_STRING_CHARACTERS_MAX, Deal, Ready, SeedCommit, SeedOpen, TableReason
 from darbar_kit.text import clean
 from darbar_rules.deal import commitment
+from darbar_rules.game import Refusal
 from darbar_table import events
 from darbar_table.commands import Act, Draft
 from darbar_table.refusals import refused
@@ -66,7 +67,7 @@ def everyone_is_ready(table: Table) -> bool:
 def deal(draft: Draft, seat: int, act: Act, frame: Deal) -> None:
     """TL-10: the host's button."""
     if draft.table.phase is not Phase.COUNTING_IN or not draft.table.rules.host_deals:
-        raise refused(TableReason.NOT_NOW)
+        raise refused(Refusal.NOT_NOW)
     if seat != draft.table.host:
         raise refused(TableReason.NOT_HOST)
     draft.add(events.DealAsked(seat=seat, id=frame.id, digest=act.digest))
@@ -74,7 +75,7 @@ def deal(draft: Draft, seat: int, act: Act, frame: Deal) -> None:
 
 def ready(draft: Draft, seat: int, act: Act, frame: Ready) -> None:
     if draft.table.phase is not Phase.COUNTING_IN:
-        raise refused(TableReason.NOT_NOW)
+        raise refused(Refusal.NOT_NOW)
     draft.add(events.SeatReady(seat=seat, id=frame.id, digest=act.digest))
 
 

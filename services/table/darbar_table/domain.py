@@ -19,7 +19,7 @@ from darbar_contracts.frames import (
     TableReason,
 )
 from darbar_contracts.tables import CreateTable
-from darbar_rules.game import Game
+from darbar_rules.game import Game, Refusal
 from darbar_table import counting, events, playing, seats, stakes
 from darbar_table.commands import (
     Act,
@@ -118,7 +118,7 @@ def _act(draft: Draft, act: Act) -> None:
 def _back(draft: Draft, seat: int, act: Act) -> None:
     held = draft.table.seats[seat]
     if not (held.away or held.bot_plays or held.expiries):
-        raise refused(TableReason.NOT_NOW)
+        raise refused(Refusal.NOT_NOW)
     draft.add(events.PlayerCameBack(seat=seat, id=act.frame.id, digest=act.digest))
 
 

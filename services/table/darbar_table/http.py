@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from darbar_kit.errors import Refused
+from darbar_contracts.refusals import Reason
 from darbar_kit.http import answer, bearer
 from darbar_kit.tokens import TokenReader
 from darbar_table.inspection import Inspection
+from darbar_table.refusals import refused
 from darbar_table.socket import table_id_of
 
 VERSION_MAX = 2**31 - 1
@@ -34,5 +35,5 @@ class Pages:
 
 def _version(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > VERSION_MAX:
-        raise Refused("invalid_query", "after must be a version", details={"field": "after"}, status=400)
+        raise refused(Reason.QUERY_INVALID, field="after")
     return int(text)

@@ -18,6 +18,7 @@ from darbar_contracts.tables import (
 )
 from darbar_kit.errors import Unavailable
 from darbar_kit.tokens import Claims
+from darbar_rules.game import Refusal
 from darbar_table import events
 from darbar_table.chain import first_link, link
 from darbar_table.evolve import created, evolve
@@ -104,7 +105,7 @@ class Inspection:
             raise refused(TableReason.TABLE_PRIVATE)
         replayed = replay(table_id, rows, rules, codec)
         if not at_rest(replayed):
-            raise refused(TableReason.NOT_NOW)
+            raise refused(Refusal.NOT_NOW)
         return Audit(
             version=len(rows),
             events=len(rows),
@@ -138,7 +139,7 @@ class Inspection:
         except AWAY as error:
             raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
         if not rows:
-            raise refused(TableReason.TABLE_UNKNOWN, status=404)
+            raise refused(TableReason.TABLE_UNKNOWN)
         return rows
 
 

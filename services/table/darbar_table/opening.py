@@ -117,4 +117,4 @@ class Opening:
 
 def option_invalid(field: str, reason: str) -> Refused:
     """A field of the request that is not offered."""
-    return Refused("option_invalid", f"{field}: {reason}", details={"fields": {field: reason}}, status=400)
+    return refused(TableReason.OPTION_INVALID, fields={field: reason})

@@ -35,7 +35,6 @@ log = structlog.get_logger()
 SEED_BYTES = 32
 SILENT_SECONDS = 0.25
 SAME_CLOCK_SECONDS_MIN = 5.0
-RULE_SENTENCE = "The rules do not allow this."
 
 
 class Owner:
@@ -209,7 +208,7 @@ class Owner:
         if answering is None:
             return
         code = str(error.code)
-        message = error.message if isinstance(error, Refused) else RULE_SENTENCE
+        message = error.message if isinstance(error, Refused) else error.code.sentence
         self._metrics.refusals.labels(code).inc()
         answering.refuse(code, message, details=error.details, retry=retry)
 

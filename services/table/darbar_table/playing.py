@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from darbar_contracts.frames import TableReason
-from darbar_rules.game import RuleRefused, Turn
+from darbar_rules.game import Refusal, RuleRefused, Turn
 from darbar_table import events, stakes
 from darbar_table.commands import Act, BotDecided, Draft
 from darbar_table.refusals import refused
@@ -19,7 +19,7 @@ def decide(draft: Draft, seat: int, act: Act) -> None:
     table = draft.table
     frame = act.frame
     if table.phase is not Phase.PLAYING:
-        raise refused(TableReason.NOT_NOW)
+        raise refused(Refusal.NOT_NOW)
     turn: Turn = table.rules.turn(table.state)
     other_turn = frame.turn != turn.turn and frame.__struct_config__.tag not in table.rules.out_of_turn
     if frame.round != turn.round or other_turn:

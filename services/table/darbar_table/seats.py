@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from darbar_contracts.frames import Leave, SendBotAway, Sit, StartNow, TableReason
+from darbar_rules.game import Refusal
 from darbar_table import events
 from darbar_table.commands import Act, Draft
 from darbar_table.refusals import refused
@@ -40,15 +41,15 @@ def start_now(draft: Draft, seat: int, act: Act, frame: StartNow) -> None:
     """TL-9, TL-27: bots take the empty seats that nobody has held, and the count-in runs; or the first one ends."""
     table = draft.table
     if table.phase in RUNNING or table.phase is Phase.OPENING_SEEDS:
-        raise refused(TableReason.NOT_NOW)
+        raise refused(Refusal.NOT_NOW)
     if table.full:
         if table.phase is not Phase.COUNTING_IN or table.round != 1:
-            raise refused(TableReason.NOT_NOW)
+            raise refused(Refusal.NOT_NOW)
         draft.add(events.StartAsked(seat=seat, id=frame.id, digest=act.digest))
         return
     empty = [number for number, other in enumerate(table.seats) if other.free and not other.bot_barred]
     if not empty:
-        raise refused(TableReason.NOT_NOW)
+        raise refused(Refusal.NOT_NOW)
     draft.add(events.StartAsked(seat=seat, id=frame.id, digest=act.digest))
     taken = {other.bot for other in table.seats}
     names = [name for name in BOT_NAMES if name not in taken]

@@ -371,4 +371,4 @@ def table_id_of(request: web.Request) -> UUID:
     try:
         return UUID(request.match_info["table_id"])
     except ValueError as error:
-        raise refused(TableReason.TABLE_UNKNOWN, status=404) from error
+        raise refused(TableReason.TABLE_UNKNOWN) from error

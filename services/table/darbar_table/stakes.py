@@ -41,7 +41,8 @@ def stakes_answered(draft: Draft, answer: WalletAnswer) -> None:
     assert asked is not None
     if not answer.done:
         short = tuple(n for n, s in enumerate(draft.table.seats) if s.player and s.player.account_id in answer.short)
-        draft.add(events.StakesRefused(key=asked.key, reason=answer.reason or WalletReason.CANCELLED, short=short))
+        reason = answer.reason or WalletReason.STAKE_CANCELLED
+        draft.add(events.StakesRefused(key=asked.key, reason=reason, short=short))
         seats.free_the_short(draft, short)
         seats.free_after_refund(draft)
         return

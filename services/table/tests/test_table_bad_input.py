@@ -187,9 +187,9 @@ async def test_cards_that_may_not_be_played_are_refused_and_change_nothing(start
     foreign = next(card for card in ("AS", "KS", "QS", "JS", "TS", "9S", "8S", "7S", "6S") if card not in hand)
     for fields, code in (
         ({"round": 1, "turn": 1, "card": foreign}, "card_not_held"),
-        ({"round": 1, "turn": 1, "card": "1S"}, "unknown_card"),
-        ({"round": 1, "turn": 1, "card": "AS#3"}, "unknown_card"),
-        ({"round": 1, "turn": 1, "card": ""}, "unknown_card"),
+        ({"round": 1, "turn": 1, "card": "1S"}, "card_unknown"),
+        ({"round": 1, "turn": 1, "card": "AS#3"}, "card_unknown"),
+        ({"round": 1, "turn": 1, "card": ""}, "card_unknown"),
         ({"round": 1, "turn": 0, "card": hand[0]}, "stale_turn"),
         ({"round": 1, "turn": 2, "card": hand[0]}, "stale_turn"),
         ({"round": 2, "turn": 1, "card": hand[0]}, "stale_turn"),
@@ -212,7 +212,8 @@ async def test_a_repeated_command_has_one_effect_and_the_same_answer(start_table
     await caller.send(type="play_card", id=command_id, round=1, turn=1, card=card)
     done = await caller.frame("done")
     assert done == {"type": "done", "id": command_id, "version": first["version"]}
-    await caller.send(type="play_card", id=command_id, round=1, turn=1, card="2C")
+    another = "3C" if card == "2C" else "2C"
+    await caller.send(type="play_card", id=command_id, round=1, turn=1, card=another)
     refusal = await caller.frame("refused")
     assert (refusal["id"], refusal["code"]) == (command_id, "command_id_reused")
     assert caller.version == before

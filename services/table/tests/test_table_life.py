@@ -10,7 +10,7 @@ from table_scripts import ANN, BOB, CYN, DAN, EVE, PEOPLE, RICH, Script
 from darbar_contracts import frames
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
-from darbar_rules.game import RuleRefused
+from darbar_rules.game import Refusal, RuleRefused
 from darbar_table import events
 from darbar_table.commands import BotDecided, ClockRang, KeepExpired, WalletAnswered
 from darbar_table.errands import wallet_request
@@ -433,8 +433,8 @@ def test_strings_of_the_players_go_into_the_deal() -> None:
     ("frame", "reason"),
     [
         (frames.Sit(id="x"), TableReason.ALREADY_SEATED),
-        (frames.Ready(id="x"), TableReason.NOT_NOW),
-        (frames.ImBack(id="x"), TableReason.NOT_NOW),
+        (frames.Ready(id="x"), Refusal.NOT_NOW),
+        (frames.ImBack(id="x"), Refusal.NOT_NOW),
         (frames.SendBotAway(id="x", seat=9), TableReason.SEAT_UNKNOWN),
         (frames.SeedCommit(id="x", sha256="0" * 64), TableReason.SEED_LATE),
         (frames.SeedOpen(id="x", string="s"), TableReason.SEED_LATE),

@@ -65,7 +65,7 @@ def _stake(request: StakeRequest, books: Books) -> Decision:
     bet = request.bet_coins
     people = [seat.account_id for seat in request.seats if seat.account_id is not None]
     if request.key in books.closed:
-        return _refused(WalletReason.CANCELLED)
+        return _refused(WalletReason.STAKE_CANCELLED)
     if not 1 <= bet <= BET_COINS_MAX:
         return _refused(WalletReason.AMOUNT_INVALID)
     if not _seats_are_possible(request, people):
@@ -91,7 +91,7 @@ def _settle(request: SettleRequest, books: Books) -> Decision:
         case None:
             pass
         case TransferKind.REFUND:
-            return _refused(WalletReason.CANCELLED)
+            return _refused(WalletReason.STAKE_CANCELLED)
         case _:
             return _refused(WalletReason.ALREADY_SETTLED)
     stake = books.stake(request.stake_key)
@@ -168,7 +168,7 @@ def _grant(request: GrantRequest, books: Books, terms: GrantTerms) -> Decision:
         lines.move(terms.new_account_coins, BANK, to, EntryReason.NEW_ACCOUNT)
         return lines.decision(books, [request.account_id])
     if to not in books.balances:
-        return _refused(WalletReason.ACCOUNT_UNKNOWN)
+        return _refused(WalletReason.WALLET_MISSING)
     if request.account_id in books.topped_up:
         return _refused(WalletReason.ALREADY_GRANTED)
     if books.total(to) >= terms.top_up_below_coins:

@@ -88,4 +88,4 @@ class Reader:
             ):
                 yield connection
         except UNREACHABLE as error:
-            raise Unavailable(OutageReason.STORAGE_UNREACHABLE, type(error).__name__) from error
+            raise Unavailable(OutageReason.STORAGE_UNAVAILABLE, type(error).__name__) from error

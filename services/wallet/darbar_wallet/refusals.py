@@ -1,20 +1,8 @@
-"""What the wallet says when it gives no answer. Open this to add a code; the ledger's own reasons are in contracts."""
+"""The name under which this service knows the refusals of all services. Open contracts/refusals.py to add a code."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from darbar_contracts.refusals import Reason
 
-
-class HttpReason(StrEnum):
-    """Why HTTP refuses. Sent to clients: add one, never rename one."""
-
-    QUERY_INVALID = "query_invalid"
-
-
-class OutageReason(StrEnum):
-    """Why there is no answer now; asking again is right. Sent to services and clients: add one, never rename one."""
-
-    WALLET_BUSY = "wallet_busy"
-    WALLET_MOVED = "wallet_moved"
-    STORAGE_UNREACHABLE = "storage_unreachable"
-    REQUEST_FAILED = "request_failed"
+HttpReason = Reason
+OutageReason = Reason

@@ -111,7 +111,7 @@ class Writer:
         except OutcomeUnknown as unknown:
             _log.error("batch_given_up", requests=len(batch), why=str(unknown))
             for waiting in batch:
-                waiting.fail(OutageReason.STORAGE_UNREACHABLE)
+                waiting.fail(OutageReason.STORAGE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  # The outermost loop of a batch: one impossible request hurts no other.
             await self._answer_halves(batch, error)
         else:

@@ -112,7 +112,7 @@ def test_a_stake_is_refused_as_a_whole_with_all_who_are_short() -> None:
         (stake("ann", "ann"), WalletReason.SEATS_INVALID),
         (stake(*[None] * (SEATS_MAX + 1)), WalletReason.SEATS_INVALID),
         (settle((0, "ann", 100)), WalletReason.STAKE_UNKNOWN),
-        (grant("eve", "top_up"), WalletReason.ACCOUNT_UNKNOWN),
+        (grant("eve", "top_up"), WalletReason.WALLET_MISSING),
         (grant("ann", "top_up"), WalletReason.BALANCE_TOO_HIGH),
     ],
 )
@@ -199,8 +199,8 @@ def test_a_stake_that_was_refunded_before_it_came_is_cancelled() -> None:
     assert tell(books, refund()).done
     answer = tell(books, stake("ann", "bob"))
 
-    assert (answer.done, answer.reason) == (False, WalletReason.CANCELLED)
-    assert tell(books, settle((0, "ann", 200))).reason == WalletReason.CANCELLED
+    assert (answer.done, answer.reason) == (False, WalletReason.STAKE_CANCELLED)
+    assert tell(books, settle((0, "ann", 200))).reason == WalletReason.STAKE_CANCELLED
 
 
 def test_after_a_settle_nothing_of_the_stake_moves_again() -> None:
@@ -220,7 +220,7 @@ def test_after_a_refund_a_settle_is_refused_and_another_refund_has_nothing_to_do
     tell(books, refund())
     before = dict(books.balances)
 
-    assert tell(books, settle((0, "ann", 200))).reason == WalletReason.CANCELLED
+    assert tell(books, settle((0, "ann", 200))).reason == WalletReason.STAKE_CANCELLED
     assert tell(books, refund(key="other")).done
     assert books.balances == before
 

@@ -109,7 +109,7 @@ async def test_a_refund_before_the_stake_cancels_it(wallet: HttpClient, bus: Bus
     stake = stake_of("ann")
 
     assert (await ask(bus, WALLET_REFUND, RefundRequest("r", stake.key, "t1", "g1.r1"))).done
-    assert (await ask(bus, WALLET_STAKE, stake)).reason == "cancelled"
+    assert (await ask(bus, WALLET_STAKE, stake)).reason == "stake_cancelled"
     assert await balances(bus, "ann") == {"ann": 5000}
 
 
@@ -142,7 +142,7 @@ async def test_a_name_that_is_none_is_refused_at_the_border(wallet: HttpClient, 
 
     answered = await bus.client.request(WALLET_GRANT, body, timeout=10)
 
-    assert b"invalid_message" in answered.data
+    assert b"message_invalid" in answered.data
 
 
 async def test_pages_of_the_ledger_follow_each_other(wallet: HttpClient, bus: Bus, token_key: str) -> None:

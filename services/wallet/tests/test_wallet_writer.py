@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     BalancesRequest,
     GrantRequest,
@@ -177,7 +178,7 @@ async def test_a_fenced_writer_ends_and_tells_everybody_who_waits(
         *(idle_writer.ask(grant(f"p{number}")) for number in range(500)), return_exceptions=True
     )
 
-    assert {str(answer) for answer in answers} == {"wallet_moved: wallet moved"}
+    assert {str(answer) for answer in answers} == {f"wallet_moved: {Reason.WALLET_MOVED.sentence}"}
     with pytest.raises(Fenced):
         await running
     with pytest.raises(Unavailable, match=OutageReason.WALLET_MOVED):

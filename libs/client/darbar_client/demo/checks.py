@@ -12,8 +12,8 @@ from darbar_client.demo.coins import LoggedCoins
 from darbar_client.demo.playing import Guest, Seen
 from darbar_client.errors import DarbarError
 from darbar_client.verify import verify_chain, verify_deals, verify_views
-from darbar_contracts.frames import TableReason
 from darbar_contracts.wallet import WalletAudit, WalletEntry
+from darbar_rules.game import Refusal
 
 FIRST_COINS = 5000
 AUDIT_SECONDS_MAX = 60.0
@@ -139,7 +139,7 @@ async def _audit(guest: Guest) -> TableAudit:
             try:
                 return await guest.player.audit(guest.table.table_id)
             except DarbarError as error:
-                if error.code != TableReason.NOT_NOW:
+                if error.code != Refusal.NOT_NOW:
                     raise
             await asyncio.sleep(AUDIT_PAUSE_SECONDS)
 

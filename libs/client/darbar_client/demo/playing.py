@@ -12,7 +12,9 @@ from darbar_client.answers import TableRef
 from darbar_client.darbar import Player
 from darbar_client.errors import CommandRefused, SocketEnded
 from darbar_client.table import TableSocket
-from darbar_contracts.frames import EventFrame, Snapshot, TableReason
+from darbar_contracts.frames import EventFrame, Snapshot
+from darbar_contracts.refusals import Reason
+from darbar_rules.game import Refusal
 
 # Asking for the trump, showing it and the like: taken this often when they are allowed.
 POWER_SHARE = 0.3
@@ -20,7 +22,7 @@ POWER_SHARE = 0.3
 LOOK_SHARE = 0.03
 LEAVE_SECONDS_MAX = 60.0
 # The table had moved on before the command came: the next event says what is due.
-_TOO_LATE = frozenset({TableReason.STALE_TURN, TableReason.NOT_NOW})
+_TOO_LATE = frozenset({Reason.STALE_TURN, Refusal.NOT_NOW})
 # Enough for a whole game, should nobody read for a while.
 EVENTS_UNREAD_MAX = 20_000
 
@@ -61,7 +63,7 @@ class Guest:
         try:
             await self.table.leave()
         except SocketEnded as ended:
-            if ended.code != TableReason.TABLE_CLOSED:
+            if ended.code != Reason.TABLE_CLOSED:
                 raise
 
     async def _act(self) -> None:

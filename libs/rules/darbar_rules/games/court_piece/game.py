@@ -76,7 +76,7 @@ class CourtPiece:
             case ShowTrump():
                 return play.show_trump(state, seat)
             case _:
-                raise RuleRefused(Refusal.UNKNOWN_DECISION)
+                raise RuleRefused(Refusal.DECISION_UNKNOWN)
 
     def evolve(self, state: State, event: Event) -> State:
         return states.evolve(state, event)

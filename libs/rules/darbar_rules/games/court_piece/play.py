@@ -74,7 +74,7 @@ def choose_trump(state: State, seat: int, chance: Chance, *, card: str | None, s
     else:
         card = None
     if suit is None or suit not in tuple(SUITS):
-        raise RuleRefused(Refusal.UNKNOWN_SUIT, suit=suit)
+        raise RuleRefused(Refusal.SUIT_UNKNOWN, suit=suit)
     rest = deal_rest(state, chance, suit=SUITS.index(suit))
     return (TrumpChosen(seat, suit, rest.hands, rest.tries, to_act=seat, turn=state.play.turn + 1, card=card),)
 
@@ -211,7 +211,7 @@ def _check_playing(state: State, seat: int) -> None:
 def _held(state: State, seat: int, text: str | None) -> int:
     card = IDS.get(text or "")
     if card is None:
-        raise RuleRefused(Refusal.UNKNOWN_CARD, card=text)
+        raise RuleRefused(Refusal.CARD_UNKNOWN, card=text)
     if not state.play.hands[seat] & BITS[card]:
         raise RuleRefused(Refusal.CARD_NOT_HELD, card=text)
     return card

@@ -40,10 +40,10 @@ def declare(state: State, seat: int, decision: Declare) -> tuple[Event, ...]:
         raise RuleRefused(Refusal.NOT_NOW)
     contract = decision.contract
     if contract not in state.terms.contracts:
-        raise RuleRefused(Refusal.UNKNOWN_CONTRACT, contract=contract)
+        raise RuleRefused(Refusal.CONTRACT_UNKNOWN, contract=contract)
     if contract not in remaining(state)[seat]:
         raise RuleRefused(Refusal.CONTRACT_NOT_LEFT, legal=names_left(state, seat))
     suit = decision.suit if contract == TRUMP else None
     if contract == TRUMP and suit not in tuple(SUITS):
-        raise RuleRefused(Refusal.UNKNOWN_SUIT, suit=suit)
+        raise RuleRefused(Refusal.SUIT_UNKNOWN, suit=suit)
     return (Declared(seat, contract, turn=state.play.turn + 1, to_act=state.deal.leader, suit=suit),)

@@ -68,7 +68,7 @@ class King:
 
     def decide(self, state: State, seat: int, decision: Decision, chance: Chance) -> tuple[Event, ...]:
         if not isinstance(decision, PlayCard | Declare):
-            raise RuleRefused(Refusal.UNKNOWN_DECISION)
+            raise RuleRefused(Refusal.DECISION_UNKNOWN)
         if seat != state.play.to_act:
             raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
         if isinstance(decision, PlayCard):

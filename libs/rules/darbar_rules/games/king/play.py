@@ -59,7 +59,7 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
         raise RuleRefused(Refusal.CONTRACT_NOT_DECLARED)
     card = IDS.get(text)
     if card is None:
-        raise RuleRefused(Refusal.UNKNOWN_CARD, card=text)
+        raise RuleRefused(Refusal.CARD_UNKNOWN, card=text)
     if not state.play.hands[seat] & BITS[card]:
         raise RuleRefused(Refusal.CARD_NOT_HELD, card=text)
     allowed = legal_cards(state)

@@ -77,7 +77,7 @@ class KingsAndRebels:
             case NameConverts():
                 return naming.name_converts(state, seat, decision)
             case _:
-                raise RuleRefused(Refusal.UNKNOWN_DECISION)
+                raise RuleRefused(Refusal.DECISION_UNKNOWN)
 
     def evolve(self, state: State, event: Event) -> State:
         return states.evolve(state, event)

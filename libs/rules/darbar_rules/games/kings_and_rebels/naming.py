@@ -54,12 +54,12 @@ def name_converts(state: State, seat: int, decision: NameConverts) -> tuple[Even
     if state.match.phase != "naming":
         raise RuleRefused(Refusal.NOT_NOW)
     if decision.trump not in tuple(SUITS):
-        raise RuleRefused(Refusal.UNKNOWN_SUIT, suit=decision.trump)
+        raise RuleRefused(Refusal.SUIT_UNKNOWN, suit=decision.trump)
     converts = decision.converts
     if not isinstance(converts, tuple):
-        raise RuleRefused(Refusal.UNKNOWN_CONVERT)
+        raise RuleRefused(Refusal.CONVERT_UNKNOWN)
     if not 1 <= len(converts) <= state.terms.converts_max:
-        raise RuleRefused(Refusal.WRONG_NUMBER_OF_CONVERTS, most=state.terms.converts_max)
+        raise RuleRefused(Refusal.CONVERT_COUNT_WRONG, most=state.terms.converts_max)
     for convert in converts:
         _check(state.terms, convert)
     if len(set(converts)) < len(converts):
@@ -70,12 +70,12 @@ def name_converts(state: State, seat: int, decision: NameConverts) -> tuple[Even
 def _check(terms: Terms, convert: Any) -> None:
     """A card in use, and a play of it that will come (KR-14)."""
     if not isinstance(convert, Convert) or type(convert.ordinal) is not int:
-        raise RuleRefused(Refusal.UNKNOWN_CONVERT)
+        raise RuleRefused(Refusal.CONVERT_UNKNOWN)
     face = IDS.get(convert.card)
     if face is None or not terms.copies[face]:
-        raise RuleRefused(Refusal.UNKNOWN_CARD, card=convert.card)
+        raise RuleRefused(Refusal.CARD_UNKNOWN, card=convert.card)
     if not 1 <= convert.ordinal <= terms.copies[face]:
-        raise RuleRefused(Refusal.UNKNOWN_CONVERT, card=convert.card, plays=terms.copies[face])
+        raise RuleRefused(Refusal.CONVERT_UNKNOWN, card=convert.card, plays=terms.copies[face])
 
 
 def _convert(name: str) -> Convert:

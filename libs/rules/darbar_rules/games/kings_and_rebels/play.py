@@ -65,7 +65,7 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
     if phase != "playing":
         raise RuleRefused(Refusal.NOT_NOW if phase == "bidding" else Refusal.TRUMP_NOT_CHOSEN)
     if IDS_TWO_DECKS.get(text, len(TEXTS)) >= CARDS_IN_DECK * state.terms.options.decks:
-        raise RuleRefused(Refusal.UNKNOWN_CARD, card=text)
+        raise RuleRefused(Refusal.CARD_UNKNOWN, card=text)
     card = held_as(state.play.hands[seat], text)
     if card is None:
         raise RuleRefused(Refusal.CARD_NOT_HELD, card=text)
