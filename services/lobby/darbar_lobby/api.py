@@ -98,7 +98,8 @@ class Account(msgspec.Struct, frozen=True):
 
 
 class Session(msgspec.Struct, frozen=True):
-    """A signed-in account. The access token lasts `access_seconds`; the refresh token works once."""
+    """A signed-in account. The access token lasts `access_seconds`. The refresh token works once; when the answer is
+    lost it gives the same one again for a minute."""
 
     account: Account
     access_token: str

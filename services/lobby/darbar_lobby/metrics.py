@@ -16,6 +16,9 @@ class Metrics:
         )
         self.refusals = Counter("lobby_refusals", "Requests refused, by reason.", ["reason"], registry=registry)
         self.guests = Counter("lobby_guests", "Accounts made.", registry=registry)
+        self.refreshes = Counter(
+            "lobby_refreshes", "Sessions renewed; a repeated one had its answer lost.", ["kind"], registry=registry
+        )
         self.tables_made = Counter("lobby_tables_made", "Tables made.", ["game"], registry=registry)
         self.milestones_applied = Counter(
             "lobby_milestones_applied", "Milestones applied to the directory.", ["kind"], registry=registry

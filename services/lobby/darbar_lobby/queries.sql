@@ -31,17 +31,28 @@ INSERT INTO token_family (family_id, account_id) VALUES ($1, $2);
 -- The next token of a sign-in.
 INSERT INTO refresh_token (token_sha256, family_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day');
 
--- refresh_token_locked --
--- Both rows are locked: of two requests with the same token the second sees it used.
-SELECT family_id, account_id, revoked_at IS NOT NULL AS family_revoked, used_at IS NOT NULL AS used,
-       expires_at <= now() AS expired
-  FROM token_family JOIN refresh_token USING (family_id)
- WHERE token_sha256 = $1
+-- family_locked --
+-- All that happens to the tokens of one sign-in happens one after the other.
+SELECT family_id, account_id, revoked_at IS NOT NULL AS family_revoked
+  FROM token_family
+ WHERE family_id = (SELECT family_id FROM refresh_token WHERE token_sha256 = $1)
    FOR UPDATE;
 
+-- refresh_state --
+-- After family_locked, as a statement of its own: it sees what the one before stored.
+SELECT expires_at <= clock_timestamp() AS expired,
+       extract(epoch FROM clock_timestamp() - used_at)::float8 AS used_seconds,
+       successor_salt,
+       (SELECT successor.used_at IS NOT NULL FROM refresh_token AS successor
+         WHERE successor.token_sha256 = refresh_token.successor_sha256) AS successor_used
+  FROM refresh_token
+ WHERE token_sha256 = $1;
+
 -- use_refresh_token --
--- From now on whoever shows it again is a thief, or was robbed.
-UPDATE refresh_token SET used_at = now() WHERE token_sha256 = $1;
+-- Shown again soon, it gets the same successor; later whoever shows it is a thief, or was robbed.
+UPDATE refresh_token
+   SET used_at = clock_timestamp(), successor_salt = $2, successor_sha256 = $3
+ WHERE token_sha256 = $1;
 
 -- revoke_family --
 -- Ends a sign-in.

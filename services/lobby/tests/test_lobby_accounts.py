@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import AsyncIterator
 
@@ -158,29 +157,6 @@ async def test_a_new_name_and_avatar_come_with_a_new_access_token(lobby: LobbySe
     assert (refused.status, refused.code) == (422, "name_not_allowed")
 
 
-async def test_a_refresh_token_works_once_and_its_reuse_ends_the_family(lobby: LobbyServer) -> None:
-    guest = await lobby.guest()
-    first = await guest.post("/v1/sessions", {"refresh_token": guest.refresh_token})
-    assert first.status == 201
-    assert first.body["account"] == guest.account
-    reused = await guest.post("/v1/sessions", {"refresh_token": guest.refresh_token})
-    assert (reused.status, reused.code) == (401, "refresh_token_reused")
-    stolen_or_not = await guest.post("/v1/sessions", {"refresh_token": first.body["refresh_token"]})
-    assert (stolen_or_not.status, stolen_or_not.code) == (401, "refresh_token_revoked")
-
-
-async def test_of_many_refreshes_at_once_only_one_succeeds(lobby: LobbyServer) -> None:
-    guest = await lobby.guest()
-    answered = await asyncio.gather(
-        *(guest.post("/v1/sessions", {"refresh_token": guest.refresh_token}) for _ in range(5))
-    )
-    assert sorted(answer.status for answer in answered) == [201, 401, 401, 401, 401]
-    assert {answer.code for answer in answered if answer.status == 401} <= {
-        "refresh_token_reused",
-        "refresh_token_revoked",
-    }
-
-
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -195,19 +171,6 @@ async def test_of_many_refreshes_at_once_only_one_succeeds(lobby: LobbyServer) -
 async def test_a_session_is_refused(lobby: LobbyServer, body: object, status: int, code: str) -> None:
     answered = await lobby.stranger().post("/v1/sessions", body)
     assert (answered.status, answered.code) == (status, code)
-
-
-async def test_an_expired_refresh_token_is_refused(lobby: LobbyServer) -> None:
-    guest = await lobby.guest()
-    connection = await asyncpg.connect(lobby.database.url)
-    await connection.execute(
-        "UPDATE refresh_token SET expires_at = now() - interval '1 second' "
-        "WHERE family_id IN (SELECT family_id FROM token_family WHERE account_id = $1)",
-        guest.account["id"],
-    )
-    await connection.close()
-    answered = await guest.post("/v1/sessions", {"refresh_token": guest.refresh_token})
-    assert (answered.status, answered.code) == (401, "refresh_token_expired")
 
 
 async def test_the_database_holds_no_token_and_no_password(lobby: LobbyServer) -> None:

@@ -17,7 +17,6 @@ from darbar_lobby.domain.codes import CodeStep, code_step, is_code, new_code
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder, Step
 from darbar_lobby.domain.idempotency import body_sha256
 from darbar_lobby.domain.milestones import applied, entry_of, opened, step_for
-from darbar_lobby.domain.sessions import RefreshState, refresh_judgement, token_sha256
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ASKED = DirectoryEntry(
@@ -177,30 +176,11 @@ def test_a_table_that_was_never_heard_of_begins_with_its_first_milestone() -> No
     assert entry_of(milestone("table_created", 1, **body), "invite") is None
 
 
-@pytest.mark.parametrize(
-    ("revoked", "used", "expired", "judgement"),
-    [
-        (False, False, False, "good"),
-        (False, True, False, "reused"),
-        (False, True, True, "reused"),
-        (False, False, True, "expired"),
-        (True, False, False, "revoked"),
-        (True, True, False, "revoked"),
-    ],
-)
-def test_what_a_refresh_token_is_worth(revoked: bool, used: bool, expired: bool, judgement: str) -> None:
-    assert refresh_judgement(RefreshState("ann", revoked, used, expired)) == judgement
-
-
 def test_bodies_that_mean_the_same_have_one_hash() -> None:
     one = NewTable(game="g", bet_coins=100, options={"a": 1, "b": {"c": 2, "d": 3}})
     other = NewTable(game="g", bet_coins=100, options={"b": {"d": 3, "c": 2}, "a": 1}, turn_seconds=15)
     assert body_sha256(one) == body_sha256(other)
     assert body_sha256(one) != body_sha256(msgspec.structs.replace(one, bet_coins=101))
-
-
-def test_any_text_can_be_asked_for_as_a_token() -> None:
-    assert len({token_sha256(token) for token in ("", "a", "\ud800", "ä")}) == 4
 
 
 def test_codes_have_six_digits() -> None:

@@ -16,7 +16,7 @@ from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allo
 from darbar_lobby.domain.sessions import (
     REFRESH_TOKEN_BYTES,
     REFRESH_TOKEN_CHARACTERS_MAX,
-    refresh_judgement,
+    SUCCESSOR_SALT_BYTES,
     token_sha256,
 )
 from darbar_lobby.handlers.grants import GRANT_FIRST_WAIT_SECONDS, Grants, new_account_key
@@ -75,16 +75,14 @@ class Accounts:
         return self._session(account, refresh_token)
 
     async def refresh(self, refresh_token: str) -> Session:
-        """Each refresh token works once."""
-        next_token = new_refresh_token()
+        """Each refresh token works once; asked again within a minute it gets the same answer."""
         if len(refresh_token) > REFRESH_TOKEN_CHARACTERS_MAX:
             raise Refused(LobbyReason.REFRESH_TOKEN_INVALID, status=401)
-        rotation = await self._store.rotate(
-            token_sha256(refresh_token), token_sha256(next_token), judge=refresh_judgement
-        )
-        if rotation.account_id is None or rotation.judgement != "good":
+        rotation = await self._store.rotate(refresh_token, salt=secrets.token_bytes(SUCCESSOR_SALT_BYTES))
+        if rotation.account_id is None or rotation.judgement not in ("good", "repeated"):
             raise Refused(_REFRESH_REASONS[rotation.judgement], status=401)
-        return self._session(await self.account(rotation.account_id), next_token)
+        self._metrics.refreshes.labels(rotation.judgement).inc()
+        return self._session(await self.account(rotation.account_id), rotation.successor)
 
     async def end_session(self, refresh_token: str) -> None:
         """Says nothing about whether there was one."""

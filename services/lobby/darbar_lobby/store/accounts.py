@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from uuid import UUID, uuid4
 
 import asyncpg
 import msgspec
 
-from darbar_lobby.domain.sessions import RefreshJudgement, RefreshState
+from darbar_lobby.domain.sessions import (
+    RefreshJudgement,
+    RefreshState,
+    refresh_judgement,
+    successor_of,
+    token_sha256,
+)
 from darbar_lobby.store.database import Connection, Database
 
 REFRESH_DAYS = 180
@@ -42,10 +48,12 @@ class GrantDue(msgspec.Struct, frozen=True):
 
 
 class Rotation(msgspec.Struct, frozen=True):
-    """What came of a refresh token; `account_id` is None when it is unknown."""
+    """What came of a refresh token; everything is None when it is unknown. `successor` counts only when the judgement
+    is good or repeated."""
 
-    judgement: RefreshJudgement | None
-    account_id: str | None
+    judgement: RefreshJudgement | None = None
+    account_id: str | None = None
+    successor: str = ""
 
 
 class AccountStore:
@@ -91,22 +99,25 @@ class AccountStore:
         async with self._database.transaction() as connection:
             await self._new_family(connection, account_id, token)
 
-    async def rotate(
-        self, token: bytes, next_token: bytes, *, judge: Callable[[RefreshState], RefreshJudgement]
-    ) -> Rotation:
-        """Puts `next_token` in the place of `token` if that is good; one that was used before revokes its family."""
+    async def rotate(self, refresh_token: str, *, salt: bytes) -> Rotation:
+        """Puts a successor in the place of a token that is good; one that was used too long ago revokes its family."""
+        token = token_sha256(refresh_token)
         async with self._database.transaction() as connection:
-            row = await connection.fetchrow(self._sql["refresh_token_locked"], token)
-            if row is None:
-                return Rotation(None, None)
-            state = RefreshState(row["account_id"], row["family_revoked"], row["used"], row["expired"])
-            judgement = judge(state)
+            family = await connection.fetchrow(self._sql["family_locked"], token)
+            row = await connection.fetchrow(self._sql["refresh_state"], token)
+            if family is None or row is None:
+                return Rotation()
+            judgement = refresh_judgement(
+                RefreshState(family["family_revoked"], row["expired"], row["used_seconds"], row["successor_used"])
+            )
+            successor = successor_of(refresh_token, row["successor_salt"] or salt)
             if judgement == "good":
-                await connection.execute(self._sql["use_refresh_token"], token)
-                await connection.execute(self._sql["new_refresh_token"], next_token, row["family_id"], REFRESH_DAYS)
+                next_token = token_sha256(successor)
+                await connection.execute(self._sql["use_refresh_token"], token, salt, next_token)
+                await connection.execute(self._sql["new_refresh_token"], next_token, family["family_id"], REFRESH_DAYS)
             elif judgement == "reused":
-                await connection.execute(self._sql["revoke_family"], row["family_id"])
-            return Rotation(judgement, state.account_id)
+                await connection.execute(self._sql["revoke_family"], family["family_id"])
+            return Rotation(judgement, family["account_id"], successor)
 
     async def end_session(self, token: bytes) -> None:
         async with self._database.connection() as connection:
