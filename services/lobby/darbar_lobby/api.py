@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import BotLevel, TableLook, Visibility
 
 BET_COINS_MIN = 25
@@ -18,8 +17,6 @@ TURN_SECONDS_QUICK_PLAY = 15
 TABLES_LISTED_MAX = 50
 TABLES_LISTED_DEFAULT = 20
 
-
-LobbyReason = Reason
 
 # Requests. Unknown fields are refused: a typo never passes silently.
 

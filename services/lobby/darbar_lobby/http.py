@@ -9,6 +9,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, field_of, read_body
@@ -18,7 +19,6 @@ from darbar_lobby.api import (
     ChangeMe,
     EndSession,
     ListQuery,
-    LobbyReason,
     Me,
     MeChanged,
     NewGuest,
@@ -81,8 +81,7 @@ class Routes:
                 take(self._limits.sign_ins_by_address.take(self._addresses.of(request)))
                 take(self._limits.sign_ins_by_name.take(name_login.lower()))
                 return answer(await self._accounts.sign_in(name_login, password), 201)
-        message = "either a refresh token, or a login name and its password"
-        raise Refused(LobbyReason.SESSION_BODY_INVALID, message, status=400)
+        raise Refused(Reason.SESSION_BODY_INVALID)
 
     async def end_sessions(self, request: web.Request) -> web.Response:
         body = await read_body(request, EndSession) if request.can_read_body else EndSession()
@@ -110,7 +109,7 @@ class Routes:
         try:
             page = self._games.page(request.match_info["game"])
         except GameUnknown:
-            raise Refused(LobbyReason.RULES_PAGE_UNKNOWN) from None
+            raise Refused(Reason.RULES_PAGE_UNKNOWN) from None
         return web.Response(text=page, content_type="text/markdown")
 
     async def new_table(self, request: web.Request) -> web.Response:
@@ -138,7 +137,7 @@ class Routes:
         try:
             seen = await self._tables.by_code(request.match_info["code"], self._account_id(request))
         except Refused as refused:
-            if refused.code == LobbyReason.CODE_UNKNOWN:
+            if refused.code == Reason.CODE_UNKNOWN:
                 self._limits.wrong_codes.note_wrong(address)
             raise
         return answer(seen)
@@ -253,4 +252,4 @@ def _query(request: web.Request) -> ListQuery:
     try:
         return msgspec.convert(dict(request.query), ListQuery, strict=False)
     except msgspec.ValidationError as error:
-        raise Refused(LobbyReason.QUERY_INVALID, str(error), field_of(error), 400) from error
+        raise Refused(Reason.QUERY_INVALID, str(error), field_of(error)) from error

@@ -9,9 +9,9 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer
-from darbar_lobby.api import LobbyReason
 from darbar_lobby.client_address import ClientAddresses
 from darbar_lobby.limits import Limits
 from darbar_lobby.metrics import Metrics
@@ -26,8 +26,7 @@ class TooManyRequests(Refused):
 
     def __init__(self, seconds: float) -> None:
         self.seconds = math.ceil(seconds)
-        details = {"retry_seconds": self.seconds}
-        super().__init__(LobbyReason.TOO_MANY_REQUESTS, "too many requests; please wait", details, 429)
+        super().__init__(Reason.TOO_MANY_REQUESTS, details={"retry_seconds": self.seconds})
 
 
 def take(wait_seconds: float) -> None:

@@ -53,7 +53,7 @@ class MilestoneConsumer:
     def __init__(self, *, bus: Bus, table_client: TableClient, projector: DirectoryProjector, metrics: Metrics) -> None:
         self._bus = bus
         self._table_client = table_client
-        self._bookkeeper = projector
+        self._projector = projector
         self._metrics = metrics
         self.subscribed = False
 
@@ -137,11 +137,11 @@ class MilestoneConsumer:
         raise Unavailable(Reason.MILESTONES_MISSING, f"the milestones of {table_id} have a gap that nobody fills")
 
     async def _apply(self, table_id: str, milestones: Sequence[Milestone]) -> int | None:
-        done = await self._bookkeeper.apply(table_id, milestones)
+        done = await self._projector.apply(table_id, milestones)
         for kind in done.kinds:
             self._metrics.milestones_applied.labels(kind).inc()
         if done.unreadable:
-            raise Refused(Reason.MILESTONE_UNREADABLE, "the first milestone does not say what the table is")
+            raise Refused(Reason.MILESTONE_UNREADABLE)
         return done.missing_after
 
     async def _again(self, group: Sequence[tuple[Msg, Milestone]]) -> None:

@@ -8,10 +8,11 @@ import uuid
 
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_kit.text import clean
 from darbar_kit.tokens import ACCESS_SECONDS, Claims, TokenWriter
-from darbar_lobby.api import Account, ChangeMe, LobbyReason, MeChanged, NewGuest, Session
+from darbar_lobby.api import Account, ChangeMe, MeChanged, NewGuest, Session
 from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, name_login_is_allowed, random_name
 from darbar_lobby.domain.sessions import (
     REFRESH_TOKEN_BYTES,
@@ -25,10 +26,10 @@ from darbar_lobby.metrics import Metrics
 from darbar_lobby.store.accounts import AccountStore, NameLoginTaken, StoredAccount
 
 _REFRESH_REASONS = {
-    None: LobbyReason.REFRESH_TOKEN_INVALID,
-    "revoked": LobbyReason.REFRESH_TOKEN_REVOKED,
-    "reused": LobbyReason.REFRESH_TOKEN_REUSED,
-    "expired": LobbyReason.REFRESH_TOKEN_EXPIRED,
+    None: Reason.REFRESH_TOKEN_INVALID,
+    "revoked": Reason.REFRESH_TOKEN_REVOKED,
+    "reused": Reason.REFRESH_TOKEN_REUSED,
+    "expired": Reason.REFRESH_TOKEN_EXPIRED,
 }
 
 
@@ -69,7 +70,7 @@ class Accounts:
             normalised_password(password), account.password_hash if account else None
         )
         if account is None or not is_good:
-            raise Refused(LobbyReason.CREDENTIALS_WRONG, "this name and password do not go together", status=401)
+            raise Refused(Reason.CREDENTIALS_WRONG)
         refresh_token = new_refresh_token()
         await self._store.new_session(account.account_id, token_sha256(refresh_token))
         return self._session(account, refresh_token)
@@ -77,10 +78,10 @@ class Accounts:
     async def refresh(self, refresh_token: str) -> Session:
         """Each refresh token works once; asked again within a minute it gets the same answer."""
         if len(refresh_token) > REFRESH_TOKEN_CHARACTERS_MAX:
-            raise Refused(LobbyReason.REFRESH_TOKEN_INVALID, status=401)
+            raise Refused(Reason.REFRESH_TOKEN_INVALID)
         rotation = await self._store.rotate(refresh_token, salt=secrets.token_bytes(SUCCESSOR_SALT_BYTES))
         if rotation.account_id is None or rotation.judgement not in ("good", "repeated"):
-            raise Refused(_REFRESH_REASONS[rotation.judgement], status=401)
+            raise Refused(_REFRESH_REASONS[rotation.judgement])
         self._metrics.refreshes.labels(rotation.judgement).inc()
         return self._session(await self.account(rotation.account_id), rotation.successor)
 
@@ -95,7 +96,7 @@ class Accounts:
         """Raises Refused (401) when the token outlived its account."""
         account = await self._store.account(account_id)
         if account is None:
-            raise Refused(LobbyReason.ACCOUNT_UNKNOWN, status=401)
+            raise Refused(Reason.ACCOUNT_UNKNOWN)
         return account
 
     async def change(self, account_id: str, body: ChangeMe) -> MeChanged:
@@ -111,9 +112,9 @@ class Accounts:
                 new_session=token_sha256(refresh_token) if refresh_token else None,
             )
         except NameLoginTaken:
-            raise Refused(LobbyReason.NAME_LOGIN_TAKEN) from None
+            raise Refused(Reason.NAME_LOGIN_TAKEN) from None
         if stored is None:
-            raise Refused(LobbyReason.CREDENTIALS_WRONG, "the password was changed a moment ago", status=401)
+            raise Refused(Reason.CREDENTIALS_WRONG, "The password was changed a moment ago.")
         return MeChanged(to_public(stored), self._access_token(stored), ACCESS_SECONDS, refresh_token)
 
     async def _changed(self, before: StoredAccount, body: ChangeMe) -> StoredAccount:
@@ -127,11 +128,11 @@ class Accounts:
         name_login = before.name_login if body.name_login is None else validated_name_login(body.name_login)
         password = None if body.password is None else validated_password(body.password)
         if before.password_hash is None and (name_login is None or password is None):
-            raise Refused(LobbyReason.PASSWORD_MISSING, "a login name and a password are set together", status=400)
+            raise Refused(Reason.PASSWORD_MISSING)
         if before.password_hash is not None and not await self._passwords.verify(
             normalised_password(body.password_current or ""), before.password_hash
         ):
-            raise Refused(LobbyReason.CREDENTIALS_WRONG, "the current password is needed", status=401)
+            raise Refused(Reason.CREDENTIALS_WRONG, "The current password is needed.")
         password_hash = before.password_hash if password is None else await self._passwords.hash(password)
         return msgspec.structs.replace(changed, name_login=name_login, password_hash=password_hash)
 
@@ -155,20 +156,20 @@ def validated_name(name: str) -> str:
     """The name without blanks around and doubled inside. Raises Refused."""
     tidy = " ".join(clean(name, characters_max=4 * NAME_CHARACTERS_MAX).split())
     if not name_is_allowed(tidy):
-        raise Refused(LobbyReason.NAME_NOT_ALLOWED, "please choose another name", status=422)
+        raise Refused(Reason.NAME_NOT_ALLOWED)
     return tidy
 
 
 def validated_avatar(avatar: str) -> str:
     if avatar not in AVATARS:
-        raise Refused(LobbyReason.AVATAR_UNKNOWN, details={"avatars": AVATARS}, status=422)
+        raise Refused(Reason.AVATAR_UNKNOWN, details={"avatars": AVATARS})
     return avatar
 
 
 def validated_name_login(name_login: str) -> str:
     lower = name_login.lower()
     if not name_login_is_allowed(lower):
-        raise Refused(LobbyReason.NAME_LOGIN_INVALID, "3 to 32 of a-z, 0-9, _ . and -", status=422)
+        raise Refused(Reason.NAME_LOGIN_INVALID)
     return lower
 
 
@@ -176,7 +177,7 @@ def validated_password(password: str) -> str:
     normal = clean(password, characters_max=PASSWORD_CHARACTERS_MAX)
     if len(normal) < PASSWORD_CHARACTERS_MIN:
         details = {"characters_min": PASSWORD_CHARACTERS_MIN, "characters_max": PASSWORD_CHARACTERS_MAX}
-        raise Refused(LobbyReason.PASSWORD_INVALID, "the password is too short", details, 422)
+        raise Refused(Reason.PASSWORD_INVALID, details=details)
     return normal
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Milestone
 from darbar_kit.errors import Unavailable
-from darbar_lobby.api import LobbyReason
 from darbar_lobby.domain.codes import CodeStep, code_step, new_code
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry, Step
 from darbar_lobby.domain.milestones import applied, entry_of, opened, step_for
@@ -43,7 +43,7 @@ class DirectoryProjector:
             entry = await change.entry()
             if entry is None:
                 # Somebody else was told that the table was refused, and forgot it.
-                raise Unavailable(LobbyReason.TABLES_UNAVAILABLE, "the table is not known any more; ask again")
+                raise Unavailable(Reason.TABLES_UNAVAILABLE, "the table is not known any more; ask again")
             after = opened(entry)
             await self._write(change, entry, after, kind="table_created")
             return after, await change.code()
@@ -94,4 +94,4 @@ class DirectoryProjector:
         for _ in range(CODE_TRIES_MAX):
             if await change.give_code(new_code(self._below)):
                 return
-        raise Unavailable(LobbyReason.CODES_EXHAUSTED, "no code is free just now")
+        raise Unavailable(Reason.CODES_EXHAUSTED)

@@ -8,8 +8,9 @@ from typing import Literal
 
 import structlog
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import WALLET_GRANT
-from darbar_contracts.wallet import GrantRequest, WalletAnswer, WalletReason
+from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
 from darbar_lobby.metrics import Metrics
@@ -64,7 +65,7 @@ class Grants:
         """The balance afterwards. Raises Refused with the wallet's reason, or Unavailable."""
         answered = await self._request(str(uuid.uuid4()), account_id, kind="top_up")
         if not answered.done:
-            raise Refused(answered.reason or WalletReason.ALREADY_GRANTED)
+            raise Refused(answered.reason or Reason.ALREADY_GRANTED)
         return answered.balances.get(account_id)
 
     async def _ask(self, due: GrantDue) -> None:
@@ -73,7 +74,7 @@ class Grants:
             reason = None if answered.done else answered.reason
         except Refused as refused:
             reason = refused.code
-        if reason in (None, WalletReason.ALREADY_GRANTED):
+        if reason in (None, Reason.ALREADY_GRANTED):
             await self._store.grant_done(due.account_id)
         else:
             _log.error("grant_refused", account_id=due.account_id, reason=reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from darbar_contracts.frames import TableReason
+from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import TABLE_MILESTONES, TABLE_WHERE, table_create, table_look
 from darbar_contracts.tables import (
     CreateTable,
@@ -17,7 +17,6 @@ from darbar_contracts.tables import (
 )
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
-from darbar_lobby.api import LobbyReason
 
 WHERE_SECONDS_MAX = 1.0
 LOOK_SECONDS_MAX = 1.0
@@ -29,7 +28,7 @@ PAUSE_SECONDS = 0.1
 PAUSE_SECONDS_MAX = 1.0
 LOOKS_MAX = 2
 # These say nothing about the request: another process, or the same one in a moment, may do it.
-_ASK_AGAIN = frozenset((TableReason.NOT_OWNER, TableReason.BUSY, TableReason.UNAVAILABLE))
+_ASK_AGAIN = frozenset((Reason.NOT_OWNER, Reason.BUSY, Reason.UNAVAILABLE))
 
 
 class TableClient:
@@ -48,7 +47,7 @@ class TableClient:
             if look is not None:
                 return look
             if clock() + pause_seconds > end:
-                raise Unavailable(LobbyReason.TABLES_UNAVAILABLE, "no process takes tables just now")
+                raise Unavailable(Reason.TABLES_UNAVAILABLE)
             await asyncio.sleep(pause_seconds)
             pause_seconds = min(2 * pause_seconds, PAUSE_SECONDS_MAX)
 
@@ -64,7 +63,7 @@ class TableClient:
                         table_look(process_id), LookRequest(table_id), TableLook, timeout_seconds=LOOK_SECONDS_MAX
                     )
                 except Refused as refused:
-                    if refused.code != TableReason.NOT_OWNER:
+                    if refused.code != Reason.NOT_OWNER:
                         return None
         except Unavailable:
             pass

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import CreateTable, Person, TableLook
 from darbar_kit.errors import Refused
 from darbar_lobby.api import (
     ListQuery,
-    LobbyReason,
     NewTable,
     QuickPlay,
     QuickPlayed,
@@ -52,7 +52,7 @@ class Tables:
         public_url: str,
     ) -> None:
         self._directory = directory
-        self._bookkeeper = projector
+        self._projector = projector
         self._table_client = table_client
         self._games = games
         self._metrics = metrics
@@ -74,7 +74,7 @@ class Tables:
             entry=_entry(request, invite_token=invite_token, created_at=now),
         )
         if intention.body_sha256 != sha256:
-            raise Refused(LobbyReason.IDEMPOTENCY_KEY_REUSED, "this key came with another body before")
+            raise Refused(Reason.IDEMPOTENCY_KEY_REUSED)
         if intention.answer is not None:
             return intention.answer
         return await self._finish(host.account_id, key, intention.request)
@@ -86,7 +86,7 @@ class Tables:
         if seated is not None:
             if (seated.game, seated.bet_coins, seated.visibility) != (body.game, body.bet_coins, "public"):
                 details = {"table_id": seated.table_id}
-                raise Refused(LobbyReason.SEATED_ELSEWHERE, "you sit at another table", details)
+                raise Refused(Reason.SEATED_ELSEWHERE, details=details)
             return _found(seated.table_id, await self._table_client.where(seated.table_id))
         for entry in await self._directory.quick_play(body.game, body.bet_coins, TABLES_TRIED_MAX):
             look = await self._table_client.look(entry.table_id)
@@ -138,20 +138,20 @@ class Tables:
         if not _is_for(entry, look, account_id):
             raise _table_unknown()
         if entry.state == "closed":
-            raise Refused(LobbyReason.TABLE_CLOSED, "this table is closed", status=410)
+            raise Refused(Reason.TABLE_CLOSED)
         return await self._seen(entry, look, account_id)
 
     async def by_code(self, code: str, account_id: str | None) -> TableSeen:
         entry = await self._directory.by_code(code) if is_code(code) else None
         if entry is None:
-            raise Refused(LobbyReason.CODE_UNKNOWN, "no table has this code", status=404)
+            raise Refused(Reason.CODE_UNKNOWN)
         return await self._seen(entry, await self._table_client.look(entry.table_id), account_id)
 
     async def by_invite(self, invite_token: str, account_id: str | None) -> TableSeen:
         is_short = len(invite_token) <= INVITE_CHARACTERS_MAX
         entry = await self._directory.by_invite(invite_token) if is_short else None
         if entry is None:
-            raise Refused(LobbyReason.INVITE_UNKNOWN, "this invite opens no table", status=404)
+            raise Refused(Reason.INVITE_UNKNOWN)
         return await self._seen(entry, await self._table_client.look(entry.table_id), account_id)
 
     async def seat_of(self, account_id: str) -> SeatedAt | None:
@@ -173,7 +173,7 @@ class Tables:
             return await self._directory.answer_intention(
                 account_id, key, answer=answer, forget_table_id=request.table_id
             )
-        entry, code = await self._bookkeeper.open(request.table_id)
+        entry, code = await self._projector.open(request.table_id)
         made = TableMade(
             table_id=entry.table_id,
             code=code,
@@ -234,13 +234,13 @@ class Tables:
             return self._games.choice(body.game, body.options, body.seats)
         except OptionsInvalid as invalid:
             details = {"fields": invalid.fields}
-            raise Refused(LobbyReason.OPTION_INVALID, "the table can't be made so", details, 422) from invalid
+            raise Refused(Reason.OPTION_INVALID, details=details) from invalid
 
     def _rules_known(self, game: str) -> None:
         try:
             self._games.rules_of(game)
         except GameUnknown:
-            raise Refused(LobbyReason.GAME_UNKNOWN, "no such game is offered", status=422) from None
+            raise Refused(Reason.GAME_UNKNOWN) from None
 
     def _invite_url(self, entry: DirectoryEntry) -> str:
         return f"{self._public_url}/join/{entry.invite_token}"
@@ -249,9 +249,9 @@ class Tables:
 def validated_key(key: str) -> None:
     """Raises Refused for what is no idempotency key."""
     if not key:
-        raise Refused(LobbyReason.IDEMPOTENCY_KEY_MISSING, "the header Idempotency-Key is needed", status=400)
+        raise Refused(Reason.IDEMPOTENCY_KEY_MISSING)
     if not IDEMPOTENCY_KEY.fullmatch(key):
-        raise Refused(LobbyReason.IDEMPOTENCY_KEY_INVALID, "8 to 64 of A-Z, a-z, 0-9, _ and -", status=400)
+        raise Refused(Reason.IDEMPOTENCY_KEY_INVALID)
 
 
 def socket_of(table_id: str, process_id: str | None) -> Socket:
@@ -301,7 +301,7 @@ def _validated_table_id(table_id: str) -> str:
 
 
 def _table_unknown() -> Refused:
-    return Refused(LobbyReason.TABLE_UNKNOWN, "there is no such table", status=404)
+    return Refused(Reason.TABLE_UNKNOWN)
 
 
 def _create_table(table_id: str, host: Person, body: NewTable, *, choice: TableChoice) -> CreateTable:

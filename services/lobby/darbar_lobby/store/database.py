@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import asyncpg
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Unavailable
-from darbar_lobby.api import LobbyReason
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
@@ -72,4 +72,4 @@ class Database:
 
 
 def _unavailable() -> Unavailable:
-    return Unavailable(LobbyReason.STORAGE_UNAVAILABLE, "the database does not answer")
+    return Unavailable(Reason.STORAGE_UNAVAILABLE)
