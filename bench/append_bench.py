@@ -28,8 +28,8 @@ from darbar_kit.database import queries
 from darbar_kit.service import settle
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
-from darbar_table.writer import Append, Outcome, Writer
-from darbar_table.writer import Row as EventRow
+from darbar_table.store.writer import Append, Outcome, Writer
+from darbar_table.store.writer import Row as EventRow
 
 WAITING = 200
 BODY_BYTES = 150
@@ -85,7 +85,7 @@ class Figures(msgspec.Struct, frozen=True):
 async def through_writer(url: str, *, seconds: float, postgres: int) -> Figures:
     """The writer, with 200 tables waiting."""
     metrics = Metrics()
-    writer = Writer(url, queries("darbar_table"), process_id=PROCESS, connections=CONNECTIONS, metrics=metrics)
+    writer = Writer(url, queries("darbar_table.store"), process_id=PROCESS, connections=CONNECTIONS, metrics=metrics)
     running = asyncio.create_task(writer.run())
     crowd = Crowd(writer)
     crowd.begin()
@@ -108,7 +108,7 @@ def _batches(metrics: Metrics) -> int:
 
 async def raw(url: str, *, seconds: float, batch: int, connections: int, postgres: int) -> Figures:
     """The statement alone, everything but the versions made beforehand."""
-    statement = queries("darbar_table")["append"]
+    statement = queries("darbar_table.store")["append"]
     counts = [0] * connections
     end = asyncio.Event()
 
@@ -157,7 +157,7 @@ async def bench(*, seconds: float, turns: int) -> Row:
     async with stack.servers() as servers:
         urls = await servers.database("table", "tables")
         connection = await asyncpg.connect(urls.service_url)
-        await connection.execute(queries("darbar_table")["register"], PROCESS, "bench", 1e6)
+        await connection.execute(queries("darbar_table.store")["register"], PROCESS, "bench", 1e6)
         await connection.close()
         postgres = servers.pids["postgres"]
         writers: list[Figures] = []

@@ -30,14 +30,16 @@ from darbar_contracts.wallet import WalletAnswer
 from darbar_kit.database import open_pool, queries
 from darbar_kit.service import settle
 from darbar_rules.games import BY_NAME
-from darbar_table import domain, events
-from darbar_table.chain import first_link, link
-from darbar_table.commands import Act, Command, Context, WalletAnswered
-from darbar_table.evolve import created
-from darbar_table.loading import Codecs, decode, load
-from darbar_table.shards import SHARDS, shard_of
-from darbar_table.state import Phase, Table
-from darbar_table.store import TABLES_READ_AT_ONCE, Store
+from darbar_table.domain import decide, events
+from darbar_table.domain.commands import Act, Command, Context, WalletAnswered
+from darbar_table.domain.evolve import created
+from darbar_table.domain.state import Phase, Table
+from darbar_table.engine.loading import load
+from darbar_table.shards.placement import SHARDS, shard_of
+from darbar_table.store.chain import first_link, link
+from darbar_table.store.codec import Codecs
+from darbar_table.store.replay import decode
+from darbar_table.store.store import TABLES_READ_AT_ONCE, Store
 
 GAME = "court_piece"
 RULES = BY_NAME[GAME]
@@ -61,7 +63,7 @@ class Script:
         options = RULES.options_type(trump="hidden")
         table_id = str(uuid4())
         command = CreateTable(table_id, GAME, {"trump": "hidden"}, None, 100, 10, "public", "normal", PEOPLE[0])
-        first = domain.create(command, RULES, options)
+        first = decide.create(command, RULES, options)
         self._context = context
         self._ids = itertools.count(1)
         self._decisions = DecisionFrames()
@@ -100,7 +102,7 @@ class Script:
         self._tell(Act(person=person, frame=frame, digest=123456789, decision=decision, balance_coins=10**6))
 
     def _tell(self, command: Command) -> None:
-        draft = domain.decide(self.table, command, self._context)
+        draft = decide.decide(self.table, command, self._context)
         self.table = draft.table
         self.log += draft.events
 
@@ -126,7 +128,7 @@ async def store_logs(connection: asyncpg.Connection[Any], *, tables: int, length
             records=_records(table_id, different[number % LOGS], at),
             columns=["table_id", "version", "kind", "body", "at", "chain"],
         )
-        await connection.execute(queries("darbar_table")["open_table"], table_id, shard_of(table_id), GAME)
+        await connection.execute(queries("darbar_table.store")["open_table"], table_id, shard_of(table_id), GAME)
     await connection.execute("ANALYZE")
 
 
@@ -213,7 +215,7 @@ async def bench(*, tables: int, length: int, turns: int) -> list[Row]:
         settle()
         pool = await open_pool(urls.service_url)
         try:
-            return await rebuild(Store(pool, queries("darbar_table")), tables=tables, turns=turns, length=length)
+            return await rebuild(Store(pool, queries("darbar_table.store")), tables=tables, turns=turns, length=length)
         finally:
             await pool.close()
 

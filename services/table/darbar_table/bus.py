@@ -1,4 +1,4 @@
-"""What the table service answers on NATS: subjects to handlers, nothing else."""
+"""What the table service answers on NATS: subjects to questions, nothing else."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from darbar_contracts.tables import (
     WhereRequest,
 )
 from darbar_kit.bus import Bus, Listening
-from darbar_table.handlers import Handlers
-from darbar_table.house import House
-from darbar_table.inspection import Inspection
-from darbar_table.opening import Opening
+from darbar_table.engine.node import TableNode
+from darbar_table.handlers.create import TableCreator
+from darbar_table.handlers.inspection import Inspection
+from darbar_table.handlers.questions import Questions
 
 
-async def serve_all(bus: Bus, *, handlers: Handlers, inspection: Inspection) -> None:
+async def serve_process(bus: Bus, *, questions: Questions, inspection: Inspection) -> None:
     """Questions that any table process can answer."""
-    await bus.serve(subjects.TABLE_WHERE, WhereRequest, handlers.where, queue=subjects.TABLE_QUEUE)
+    await bus.serve(subjects.TABLE_WHERE, WhereRequest, questions.where, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_MILESTONES, MilestonesRequest, inspection.milestones, queue=subjects.TABLE_QUEUE)
 
 
-async def serve_house(bus: Bus, house: House, *, handlers: Handlers, opening: Opening) -> list[Listening]:
-    """What only this life of this process can answer; stopped with it."""
-    process_id = house.process_id
+async def serve_node(bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator) -> list[Listening]:
+    """What only this node can answer; stopped with it."""
+    process_id = node.process_id
     return [
-        await bus.serve(subjects.table_create(process_id), CreateTable, opening.create),
-        await bus.serve(subjects.table_look(process_id), LookRequest, handlers.look),
+        await bus.serve(subjects.table_create(process_id), CreateTable, creator.create),
+        await bus.serve(subjects.table_look(process_id), LookRequest, questions.look),
     ]

@@ -7,9 +7,9 @@ from aiohttp import web
 from darbar_contracts.refusals import Reason
 from darbar_kit.http import answer, bearer
 from darbar_kit.tokens import TokenReader
-from darbar_table.inspection import Inspection
-from darbar_table.refusals import refused
-from darbar_table.socket import table_id_of
+from darbar_table.domain.refusals import refused
+from darbar_table.handlers.inspection import Inspection
+from darbar_table.handlers.questions import table_id_of
 
 VERSION_MAX = 2**31 - 1
 
@@ -25,12 +25,12 @@ class Pages:
         """GET /v1/tables/{table_id}/replay?after=VERSION"""
         claims = bearer(request, self._tokens)
         after = _version(request.query.get("after", "0"))
-        return answer(await self._inspection.replay(table_id_of(request), claims, after=after))
+        return answer(await self._inspection.replay(table_id_of(request.match_info["table_id"]), claims, after=after))
 
     async def audit(self, request: web.Request) -> web.Response:
         """GET /v1/tables/{table_id}/audit"""
         claims = bearer(request, self._tokens)
-        return answer(await self._inspection.audit(table_id_of(request), claims))
+        return answer(await self._inspection.audit(table_id_of(request.match_info["table_id"]), claims))
 
 
 def _version(text: str) -> int:

@@ -10,9 +10,9 @@ from uuid import UUID
 from table_scripts import ANN, BOB, COURT_PIECE, TABLE_ID, Script
 
 from darbar_contracts import frames
-from darbar_table.chain import first_link, link
-from darbar_table.events import EventCodec
-from darbar_table.store import StoredEvent
+from darbar_table.store.chain import first_link, link
+from darbar_table.store.codec import EventCodec
+from darbar_table.store.store import StoredEvent
 
 GOLDEN = Path(__file__).parent / "golden" / "court_piece_table.ndjson"
 AT = datetime(2026, 11, 29, 12, 0, 0, 123456, tzinfo=UTC)

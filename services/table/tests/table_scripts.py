@@ -11,10 +11,19 @@ from darbar_contracts.tables import CreateTable, Person
 from darbar_contracts.wallet import WalletAnswer
 from darbar_rules.game import Game
 from darbar_rules.games import BY_NAME
-from darbar_table import domain, events
-from darbar_table.commands import Act, ClockRang, Command, Connected, Context, Disconnected, Draft, WalletAnswered
-from darbar_table.evolve import created
-from darbar_table.state import Phase, Table
+from darbar_table.domain import decide, events
+from darbar_table.domain.commands import (
+    Act,
+    ClockRang,
+    Command,
+    Connected,
+    Context,
+    Disconnected,
+    Draft,
+    WalletAnswered,
+)
+from darbar_table.domain.evolve import created
+from darbar_table.domain.state import Phase, Table
 
 TABLE_ID = "00000000-0000-4000-8000-000000000001"
 ANN = Person("ann", "Ann", "fox")
@@ -46,13 +55,13 @@ class Script:
             bot_level="normal",
             host=ANN,
         )
-        first = domain.create(command, rules, chosen)
+        first = decide.create(command, rules, chosen)
         self.table: Table = created(str(UUID(table_id)), first, rules, chosen)
         self.log: list[tuple[Table | None, events.Event, Table]] = [(None, first, self.table)]
 
     def tell(self, command: Command) -> Draft:
         """Decide and accept; refusals are raised and change nothing."""
-        draft = domain.decide(self.table, command, self.context)
+        draft = decide.decide(self.table, command, self.context)
         before = self.table
         for event, after in zip(draft.events, draft.states, strict=True):
             self.log.append((before, event, after))

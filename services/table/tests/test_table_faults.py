@@ -15,7 +15,7 @@ from table_stack import Stack, StartTable
 
 from darbar_kit.testing import MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
-from darbar_table.chain import first_link
+from darbar_table.store.chain import first_link
 
 
 def _settled(frame: dict[str, Any]) -> bool:
@@ -65,8 +65,8 @@ async def test_a_client_too_far_behind_gets_a_snapshot(start_table: StartTable) 
     bob = await stack.join(table_id, "bob")
     await bob.command("sit")
     await bob.close()
-    entry = stack.runner.app[SERVICE].present_house().owner.entries[UUID(table_id)]
-    await eventually(lambda: not entry.sockets)
+    live = stack.runner.app[SERVICE].present_node().owner.live_tables[UUID(table_id)]
+    await eventually(lambda: not live.sockets)
     cyn = await stack.join(table_id, "cyn")
     await cyn.command("sit")
     late = await stack.join(table_id, "dan", version=1)
@@ -80,8 +80,8 @@ async def test_a_new_process_goes_on_from_the_same_event(start_table: StartTable
     await stack.runner.cleanup()
     for player in players:
         await asyncio.wait_for(player.closed.wait(), 10)
-    heir = await start_table(count_in_seconds=0.05)
-    back = [await heir.join(table_id, name) for name in ("ann", "bob", "cyn", "dan")]
+    successor = await start_table(count_in_seconds=0.05)
+    back = [await successor.join(table_id, name) for name in ("ann", "bob", "cyn", "dan")]
     await _play_until(back, _settled)
     versions = await _versions(table_database, table_id)
     assert versions == list(range(1, len(versions) + 1))
@@ -93,7 +93,7 @@ async def test_a_process_without_its_row_begins_a_new_life_and_keeps_its_tables(
     stack = await start_table()
     table_id = await stack.open_table()
     bob = await stack.join(table_id, "bob")
-    old = stack.runner.app[SERVICE].present_house().process_id
+    old = stack.runner.app[SERVICE].present_node().process_id
     connection = await asyncpg.connect(table_database.owner_url)
     await connection.execute("DELETE FROM table_process")
     await connection.close()
@@ -101,8 +101,8 @@ async def test_a_process_without_its_row_begins_a_new_life_and_keeps_its_tables(
     assert (await bob.frame("closing"))["code"] == "not_owner"
 
     async def lives_again() -> bool:
-        house = stack.runner.app[SERVICE].house
-        return house is not None and house.process_id != old and UUID(table_id) in house.owner.entries
+        node = stack.runner.app[SERVICE].node
+        return node is not None and node.process_id != old and UUID(table_id) in node.owner.live_tables
 
     await eventually(lives_again)
     again = await stack.join(table_id, "bob")
@@ -117,7 +117,7 @@ async def test_while_postgres_is_away_players_wait_and_nothing_is_lost(
     table_id, players = await stack.full_table()
     await _play_until(players, lambda frame: frame.get("version", 0) >= 25)
     proxy.go_away()
-    await eventually(lambda: not stack.runner.app[SERVICE].present_house().tenure.may_answer)
+    await eventually(lambda: not stack.runner.app[SERVICE].present_node().lease.may_answer)
     refusal = await players[0].command("ready")
     assert (refusal["code"], refusal["retry"]) == ("unavailable", True)
     late = await stack.join(table_id, "ann")
@@ -146,8 +146,8 @@ async def test_a_fault_of_ours_freezes_one_table_and_no_other(
     stack = await start_table()
     broken, healthy = await stack.open_table(), await stack.open_table(host="eve")
     bob, cyn = await stack.join(broken, "bob"), await stack.join(healthy, "cyn")
-    entry = stack.runner.app[SERVICE].present_house().owner.entries[UUID(broken)]
-    monkeypatch.setattr(type(entry.codec), "kind_of", _broken_for(entry.table_id, type(entry.codec).kind_of, entry))
+    live = stack.runner.app[SERVICE].present_node().owner.live_tables[UUID(broken)]
+    monkeypatch.setattr(type(live.codec), "kind_of", _broken_for(live.table_id, type(live.codec).kind_of, live))
     await bob.send(type="sit", id="bob-sits-down-here")
     assert (await bob.frame("closing"))["code"] == "table_frozen"
     monkeypatch.undo()
@@ -159,9 +159,9 @@ async def test_a_fault_of_ours_freezes_one_table_and_no_other(
     await connection.close()
 
 
-def _broken_for(table_id: UUID, kind_of: Callable[..., str], entry: Any) -> Callable[..., str]:
+def _broken_for(table_id: UUID, kind_of: Callable[..., str], live: Any) -> Callable[..., str]:
     def broken(self: Any, event: Any) -> str:
-        raise ZeroDivisionError if self is entry.codec and getattr(event, "seat", None) == 2 else AssertionError
+        raise ZeroDivisionError if self is live.codec and getattr(event, "seat", None) == 2 else AssertionError
 
     return broken
 
@@ -177,13 +177,13 @@ async def test_of_fifty_tables_in_one_batch_one_freezes_and_one_reloads(
     async with connection.transaction():
         await connection.execute("LOCK TABLE event")
         await asyncio.gather(*(guest.send(type="sit", id=f"guest-sits-down-{n:04}") for n, guest in enumerate(guests)))
-        owner = stack.runner.app[SERVICE].present_house().owner
-        await eventually(lambda: all(owner.entries[UUID(table_id)].in_flight for table_id in ids))
+        owner = stack.runner.app[SERVICE].present_node().owner
+        await eventually(lambda: all(owner.live_tables[UUID(table_id)].in_flight for table_id in ids))
     answers = [await guest.until(lambda frame: frame.get("id") is not None) for guest in guests]
     assert [n for n, answer in enumerate(answers) if answer["type"] != "event"] == [7, 23]
     assert (answers[7]["code"], answers[7]["retry"]) == ("unavailable", True)
     assert answers[23]["code"] == "table_frozen"
-    await eventually(lambda: owner.entries[UUID(ids[7])].table.version == 2)
+    await eventually(lambda: owner.live_tables[UUID(ids[7])].table.version == 2)
     reloaded = await stack.join(ids[7], "guest7")
     assert (await reloaded.frame("snapshot"))["version"] == 2
     assert await connection.fetchval("SELECT count(*) FROM frozen_table") == 1
@@ -192,15 +192,15 @@ async def test_of_fifty_tables_in_one_batch_one_freezes_and_one_reloads(
 
 async def _plant(stack: Stack, database: TestDatabase, *, taken: str, impossible: str) -> None:
     """One table gets a version that its owner does not know of; the other an event that no database can take."""
-    house = stack.runner.app[SERVICE].present_house()
-    entry = house.owner.entries[UUID(impossible)]
-    entry.chain = first_link(UUID(impossible))[:31]  # The next link is fine; the row before was 32 bytes as well.
+    node = stack.runner.app[SERVICE].present_node()
+    live = node.owner.live_tables[UUID(impossible)]
+    live.chain = first_link(UUID(impossible))[:31]  # The next link is fine; the row before was 32 bytes as well.
 
-    class Spoilt(type(entry.codec)):  # type: ignore[misc]
+    class Spoilt(type(live.codec)):  # type: ignore[misc]
         def encode(self, event: Any) -> bytes:
             return b'{"spoilt'
 
-    entry.codec = Spoilt(entry.table.rules)
+    live.codec = Spoilt(live.table.rules)
     connection = await asyncpg.connect(database.owner_url)
     await connection.execute(
         "INSERT INTO event SELECT table_id, 2, 'host_changed', '{\"seat\": 0}', now(), chain FROM event"

@@ -11,11 +11,11 @@ from darbar_contracts import frames
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
 from darbar_rules.game import Refusal, RuleRefused
-from darbar_table import events
-from darbar_table.commands import BotDecided, ClockRang, KeepExpired, WalletAnswered
-from darbar_table.errands import wallet_request
-from darbar_table.playing import EXPIRIES_MAX
-from darbar_table.state import Phase
+from darbar_table.domain import events
+from darbar_table.domain.commands import BotDecided, ClockRang, KeepExpired, WalletAnswered
+from darbar_table.domain.play import EXPIRIES_MAX
+from darbar_table.domain.state import Phase
+from darbar_table.engine.effects import wallet_request
 
 
 def last(script: Script, kind: type[events.Event]) -> Any:

@@ -24,10 +24,10 @@ from darbar_rules.games.king.options import King20Options, KingLongOptions, King
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.testing import Step, random_game
-from darbar_table import events
-from darbar_table.evolve import evolve
-from darbar_table.projection import SeatFrames, seat_frames, snapshot
-from darbar_table.state import Phase, Table
+from darbar_table.domain import events
+from darbar_table.domain.evolve import evolve
+from darbar_table.domain.seat_view import SeatFrames, seat_frames, snapshot
+from darbar_table.domain.state import Phase, Table
 
 REMAINING_MS = 9000
 
@@ -94,7 +94,7 @@ CASES = {
 
 
 def faults(name: str, *, rounds: int | None = None, redact: Redact = one_frame) -> Iterator[str]:
-    """One entry for each difference or gap that a seat could notice in random rounds."""
+    """One live for each difference or gap that a seat could notice in random rounds."""
     case = CASES[name]
     dice = random.Random(f"table {name}")
     table = dealt_table(case)

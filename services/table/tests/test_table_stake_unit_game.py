@@ -7,8 +7,8 @@ from table_scripts import ANN, BOB, CYN, DAN, EVE, PEOPLE, Script
 
 from darbar_contracts import frames
 from darbar_rules.games.king.game import KING_SHORT
-from darbar_table import events
-from darbar_table.state import Phase
+from darbar_table.domain import events
+from darbar_table.domain.state import Phase
 
 
 def first_round() -> Script:

@@ -16,9 +16,9 @@ from cutting_proxy import CuttingProxy
 
 from darbar_kit.database import queries
 from darbar_kit.testing import TestDatabase, eventually
-from darbar_table.chain import first_link, link
 from darbar_table.metrics import Metrics
-from darbar_table.writer import Append, FenceLost, Outcome, Row, Writer
+from darbar_table.store.chain import first_link, link
+from darbar_table.store.writer import Append, FenceLost, Outcome, Row, Writer
 
 PROCESS_ID = "t-test"
 CUTS = 1000
@@ -63,7 +63,7 @@ async def run_writer() -> AsyncIterator[Callable[[str], Writer]]:
     running: list[asyncio.Task[None]] = []
 
     def start(url: str) -> Writer:
-        writer = Writer(url, queries("darbar_table"), process_id=PROCESS_ID, connections=1, metrics=Metrics())
+        writer = Writer(url, queries("darbar_table.store"), process_id=PROCESS_ID, connections=1, metrics=Metrics())
         running.append(asyncio.create_task(writer.run()))
         return writer
 
@@ -147,7 +147,7 @@ async def test_a_process_that_was_declared_dead_stores_nothing(
     await connection.execute("DELETE FROM table_process")
     stream = Stream()
     writer = Writer(
-        str(table_database), queries("darbar_table"), process_id=PROCESS_ID, connections=1, metrics=Metrics()
+        str(table_database), queries("darbar_table.store"), process_id=PROCESS_ID, connections=1, metrics=Metrics()
     )
     writer.offer(stream.append())
     with pytest.RaisesGroup(FenceLost):

@@ -1,0 +1,85 @@
+"""Decisions of the game itself: by players, by the clock, by bots. The hot path of the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from darbar_contracts.frames import TableReason
+from darbar_rules.game import Refusal, RuleRefused, Turn
+from darbar_table.domain import events, stakes
+from darbar_table.domain.commands import Act, BotDecided, Draft
+from darbar_table.domain.refusals import refused
+from darbar_table.domain.state import Phase
+
+EXPIRIES_MAX = 5
+
+
+def decide(draft: Draft, seat: int, act: Act) -> None:
+    """A player's decision; acting takes the seat back from a bot (TL-16, TL-29)."""
+    table = draft.table
+    frame = act.frame
+    if table.phase is not Phase.PLAYING:
+        raise refused(Refusal.NOT_NOW)
+    turn: Turn = table.rules.turn(table.state)
+    other_turn = frame.turn != turn.turn and frame.__struct_config__.tag not in table.rules.out_of_turn
+    if frame.round != turn.round or other_turn:
+        raise refused(TableReason.STALE_TURN, round=turn.round, turn=turn.turn)
+    produced = table.rules.decide(table.state, seat, act.decision, table.chance)  # type: ignore[arg-type]
+    held = table.seats[seat]
+    if held.away or held.bot_plays:
+        draft.add(events.PlayerCameBack(seat=seat))
+    _record(draft, produced, events.Played(seat=seat, by="player", event=produced[0], id=frame.id, digest=act.digest))
+
+
+def time_is_up(draft: Draft, round: int, turn_number: int) -> None:
+    """TL-16: the fallback decides for whoever is due; after five in a row a bot takes the seat over."""
+    table = draft.table
+    if table.phase is not Phase.PLAYING:
+        return
+    turn = table.rules.turn(table.state)
+    if (turn.round, turn.turn) != (round, turn_number):
+        return
+    for seat in turn.seats:
+        if seat in draft.table.rules.turn(draft.table.state).seats:
+            held = draft.table.seats[seat]
+            _fall_back(draft, seat, by="bot" if held.played_by_bot else "clock")
+            held = draft.table.seats[seat]
+            if held.expiries >= EXPIRIES_MAX and not held.bot_plays:
+                draft.add(events.BotTookOver(seat=seat))
+
+
+def bot_decided(draft: Draft, command: BotDecided) -> None:
+    """TL-18: an illegal answer, or none, is replaced by the fallback. A late one does nothing."""
+    table = draft.table
+    if table.phase is not Phase.PLAYING or not table.seats[command.seat].played_by_bot:
+        return
+    turn = table.rules.turn(table.state)
+    if (turn.round, turn.turn) != (command.round, command.turn) or command.seat not in turn.seats:
+        return
+    if command.decision is not None:
+        try:
+            produced = table.rules.decide(table.state, command.seat, command.decision, table.chance)  # type: ignore[arg-type]
+        except RuleRefused:
+            pass
+        else:
+            _record(draft, produced, events.Played(seat=command.seat, by="bot", event=produced[0]))
+            return
+    _fall_back(draft, command.seat, by="bot")
+
+
+def _fall_back(draft: Draft, seat: int, *, by: events.By) -> None:
+    table = draft.table
+    decision = table.rules.fallback(table.rules.view(table.state, seat))
+    produced = table.rules.decide(table.state, seat, decision, table.chance)  # type: ignore[arg-type]
+    _record(draft, produced, events.Played(seat=seat, by=by, event=produced[0]))
+
+
+def _record(draft: Draft, produced: tuple[Any, ...], first: events.Played[Any]) -> None:
+    """The decision's event, what follows from it by the rules, and the round's end where it came."""
+    draft.add(first)
+    for event in produced[1:]:
+        draft.add(events.Played(seat=None, by="table", event=event))
+    table = draft.table
+    result = table.rules.result(table.state)
+    if result is not None:
+        stakes.end_round(draft, result)

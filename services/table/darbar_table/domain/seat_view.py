@@ -1,0 +1,176 @@
+"""What one seat may see of a table: what is not named here is seen by nobody. Open this when something leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from darbar_rules.game import Legal, Shown
+from darbar_table.domain import events
+from darbar_table.domain.events import KIND_OF
+from darbar_table.domain.state import Phase, Seat, Table
+
+_encode = msgspec.json.Encoder().encode
+
+# The fields of the table's own events that everyone at the table may see. A kind that is missing is a fault.
+PUBLIC_FIELDS: Mapping[type[events.Event], tuple[str, ...]] = {
+    events.TableCreated: ("game", "options", "seats", "bet_coins", "turn_seconds", "visibility", "host_name"),
+    events.SeatTaken: ("seat", "name", "avatar"),
+    events.SeatFreed: ("seat", "reason", "quit"),
+    events.BotSeated: ("seat", "name"),
+    events.BotSentAway: ("seat", "by_seat"),
+    events.HostChanged: ("seat",),
+    events.StartAsked: ("seat",),
+    events.DealAsked: ("seat",),
+    events.SeatReady: ("seat",),
+    events.BagOpened: ("bag", "commitment"),
+    events.CountInStarted: ("game", "round", "attempt", "seconds", "commitment"),
+    events.CountInStopped: ("reason",),
+    events.SeedCommitted: ("seat", "sha256"),
+    events.SeedsAsked: ("seats",),
+    events.SeedOpened: ("seat", "string"),
+    events.StakesAsked: ("unit", "bet_coins", "left_out"),
+    events.StakesGranted: (),
+    events.StakesRefused: ("reason", "short"),
+    events.GameStarted: ("game", "rules_version"),
+    events.RoundBegan: ("game", "round"),
+    events.SeedsShown: ("game", "round", "server_seed", "strings", "left_out", "filtered", "bag", "bag_seed"),
+    events.SettleAsked: ("unit", "shares", "pays_again", "forfeit_coins", "rounding_coins"),
+    events.Settled: (),
+    events.RefundAsked: ("unit", "reason"),
+    events.Refunded: (),
+    events.PlayerWentOffline: ("seat",),
+    events.PlayerCameBack: ("seat",),
+    events.PlayerLeft: ("seat",),
+    events.BotTookOver: ("seat",),
+    events.GameEnded: ("game", "places", "totals", "names"),
+    events.TableClosed: ("reason",),
+}
+
+
+class SeatFrames(msgspec.Struct, frozen=True):
+    """One version of a table, encoded: `head` is for everyone, `tails` what single seats see after it."""
+
+    version: int
+    head: bytes
+    tails: tuple[tuple[int, bytes], ...]
+
+    def for_seat(self, seat: int | None) -> bytes:
+        """The whole frame for a seat; None is a spectator."""
+        return self.head + self.tail_of(seat) + b"}"
+
+    def tail_of(self, seat: int | None) -> bytes:
+        """What this seat sees beside the rest; often nothing."""
+        for number, tail in self.tails:
+            if number == seat:
+                return tail
+        return b""
+
+
+def shown(before: Table, event: events.Event) -> Shown:
+    """What an event lets be seen; raises KeyError for a kind that nobody has thought about."""
+    if isinstance(event, events.Played):
+        return before.rules.show(before.state, event.event)
+    return Shown({name: getattr(event, name) for name in PUBLIC_FIELDS[type(event)]})
+
+
+def seat_frames(
+    before: Table, event: events.Event, after: Table, remaining_ms: int | None, *, last: bool = True
+) -> SeatFrames:
+    """The frames of one version. The public part is encoded once; the actor's frame has the command's id.
+
+    Only the `last` of a command's events says what may be decided next: the others are over when they are seen.
+    """
+    view = shown(before, event)
+    played = type(event) is events.Played
+    kind = before.rules.kind_of(event.event) if played else KIND_OF[type(event)]  # type: ignore[attr-defined]
+    public: dict[str, Any] = dict(view.public)
+    if played and event.by != "player":  # type: ignore[attr-defined]
+        public["by"] = event.by  # type: ignore[attr-defined]
+    time_left = b"" if remaining_ms is None else b',"remaining_ms":%d' % remaining_ms
+    head = b'{"type":"event","version":%d,"kind":"%b","public":%b%b' % (
+        after.version,
+        kind.encode(),
+        _encode(public),
+        time_left,
+    )
+    tails = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
+    if last and after.phase is Phase.PLAYING:
+        _add_legal(after, tails)
+    _add_id(after, event, tails)
+    return SeatFrames(after.version, head, tuple(tails.items()))
+
+
+def _add_legal(after: Table, tails: dict[int, bytes]) -> None:
+    for seat in after.rules.turn(after.state).seats:
+        if after.seats[seat].player is not None:
+            legal = after.rules.legal(after.state, seat)
+            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(offered(legal))
+
+
+def offered(legal: Legal) -> dict[str, tuple[str, ...]]:
+    """What may be decided, without the kinds of which there is nothing."""
+    parts = {"play": legal.play, "name": legal.name, "also": legal.also}
+    return {kind: part for kind, part in parts.items() if part}
+
+
+def _add_id(after: Table, event: events.Event, tails: dict[int, bytes]) -> None:
+    command_id = getattr(event, "id", None)
+    if command_id is None:
+        return
+    seat: int = event.by_seat if isinstance(event, events.BotSentAway) else event.seat  # type: ignore[attr-defined]
+    tails[seat] = tails.get(seat, b"") + b',"id":"' + command_id.encode() + b'"'
+
+
+def table_view(table: Table, seat: int | None) -> dict[str, Any]:
+    """All that a seat may know of the table around the cards."""
+    return {
+        "table_id": table.table_id,
+        "phase": table.phase,
+        "game": table.rules.name,
+        "options": table.options_shown,
+        "bet_coins": table.bet_coins,
+        "turn_seconds": table.turn_seconds,
+        "visibility": table.visibility,
+        "host": table.host,
+        "game_number": table.game,
+        "round": table.round,
+        "attempt": table.attempt,
+        "bag": None if table.bag is None else table.bag.number,
+        "seats": [_seat_view(held) for held in table.seats],
+        "you": seat,
+    }
+
+
+def _seat_view(seat: Seat) -> dict[str, Any]:
+    holder = seat.player
+    return {
+        "kind": "free" if seat.free else "player" if holder is not None else "bot",
+        "name": holder.name if holder is not None else seat.bot,
+        "avatar": holder.avatar if holder is not None else None,
+        "away": seat.away,
+        "bot_plays": seat.bot_plays,
+        "ready": seat.ready,
+        "committed": seat.committed is not None,
+    }
+
+
+def snapshot(table: Table, seat: int | None, remaining_ms: int | None) -> bytes:
+    """The whole of what a seat may know at this version, as one frame."""
+    in_game = table.state is not None
+    legal = None
+    if seat is not None and table.phase is Phase.PLAYING:
+        legal = table.rules.legal(table.state, seat)
+    return _encode(
+        {
+            "type": "snapshot",
+            "version": table.version,
+            "seat": seat,
+            "table": table_view(table, seat),
+            "game": table.rules.view(table.state, seat) if in_game else None,
+            "legal": legal,
+            "remaining_ms": remaining_ms,
+        }
+    )

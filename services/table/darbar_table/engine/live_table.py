@@ -1,0 +1,148 @@
+"""What the owner holds of one table in memory, beside its state: sockets, frames to resume, ids, clocks."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Protocol
+from uuid import UUID
+
+from darbar_table.domain.events import BotSentAway, Event, SeatFreed, SeatTaken
+from darbar_table.domain.seat_view import SeatFrames
+from darbar_table.domain.state import Table
+from darbar_table.store.codec import EventCodec
+
+COMMANDS_WAITING_MAX = 64
+IDS_REMEMBERED_MAX = 16
+FRAMES_KEPT_MAX = 16
+
+
+class Reply(Protocol):
+    """Who asked: told of a refusal, or that nothing had to happen. Otherwise the frame after commit is the answer."""
+
+    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None: ...
+
+    def done(self, version: int) -> None: ...
+
+
+class Connection(Protocol):
+    """A socket at a table, as the owner sees it."""
+
+    account_id: str
+    seat: int | None
+
+    def send(self, frame: bytes) -> None: ...
+
+    def close(self, code: str, message: str) -> None: ...
+
+
+class Ids:
+    """The last ids of a seat: hash of the id, digest of the body, version. Forgotten when the seat changes hands.
+
+    Three rings of plain numbers: there is one such object for every seat in memory, and it is asked for every command.
+    """
+
+    __slots__ = ("_digests", "_hashes", "_next", "_versions")
+
+    def __init__(self) -> None:
+        self._hashes = array("q", bytes(8 * IDS_REMEMBERED_MAX))
+        self._digests = array("I", bytes(4 * IDS_REMEMBERED_MAX))
+        self._versions = array("i", bytes(4 * IDS_REMEMBERED_MAX))
+        self._next = 0
+
+    def remember(self, command_id: str, digest: int, version: int) -> None:
+        place = self._next
+        self._hashes[place] = hash(command_id)
+        self._digests[place] = digest
+        self._versions[place] = version
+        self._next = (place + 1) % IDS_REMEMBERED_MAX
+
+    def find(self, command_id: str) -> tuple[int, int] | None:
+        """The digest and the version of a command with this id."""
+        wanted = hash(command_id)
+        if wanted not in self._hashes:
+            return None
+        place = self._hashes.index(wanted)
+        return self._digests[place], self._versions[place]
+
+
+class LiveTable:
+    """One table in memory. Only the owner changes it; one append is in flight at most."""
+
+    __slots__ = (
+        "asked_bots",
+        "asked_key",
+        "chain",
+        "clock",
+        "codec",
+        "deadline",
+        "frames",
+        "frozen",
+        "ids",
+        "in_flight",
+        "keep_timers",
+        "shard",
+        "sockets",
+        "stale",
+        "table",
+        "table_id",
+        "tick",
+        "waiting",
+    )
+
+    def __init__(self, table_id: UUID, *, shard: int, codec: EventCodec, table: Table, chain: bytes) -> None:
+        self.table_id = table_id
+        self.shard = shard
+        self.codec = codec
+        self.table = table
+        self.chain = chain
+        self.in_flight = False
+        self.frozen = False
+        self.stale = False
+        self.waiting: deque[tuple[Any, Reply | None]] | None = None
+        self.sockets: list[Connection] = []
+        self.frames: list[SeatFrames] = []
+        self.ids: dict[int, Ids] = {}
+        self.clock: tuple[str, tuple[int, int]] | None = None
+        self.deadline: float | None = None
+        self.tick: int | None = None
+        self.asked_key: str | None = None
+        self.asked_bots: tuple[int, int, tuple[int, ...]] | None = None
+        self.keep_timers: dict[int, Any] = {}
+
+    def connected(self, account_id: str) -> bool:
+        """Whether an account has an open socket here."""
+        return any(socket.account_id == account_id for socket in self.sockets)
+
+    def keep_frames(self, frames: Iterable[SeatFrames]) -> None:
+        """Remember frames for sockets that come back; a table without sockets keeps none."""
+        if not self.sockets:
+            self.frames.clear()
+            return
+        self.frames.extend(frames)
+        if len(self.frames) > FRAMES_KEPT_MAX:
+            del self.frames[: len(self.frames) - FRAMES_KEPT_MAX]
+
+    def frames_after(self, version: int) -> list[SeatFrames] | None:
+        """What a socket that has `version` misses; None when it must have a snapshot."""
+        if version == self.table.version:
+            return []
+        if not self.frames or version < self.frames[0].version - 1 or version > self.table.version:
+            return None
+        return [frame for frame in self.frames if frame.version > version]
+
+    def remember_id(self, event: Event, version: int) -> None:
+        """Keep the command id of a stored event with its seat; a seat that changes hands forgets."""
+        seat: int | None = event.by_seat if type(event) is BotSentAway else getattr(event, "seat", None)
+        if seat is None:
+            return
+        if type(event) in (SeatTaken, SeatFreed):
+            self.ids.pop(seat, None)
+        command_id = getattr(event, "id", None)
+        if command_id is None or type(event) is SeatFreed:
+            return
+        ids = self.ids.get(seat)
+        if ids is None:
+            ids = self.ids[seat] = Ids()
+        ids.remember(command_id, event.digest, version)  # type: ignore[attr-defined]

@@ -1,0 +1,264 @@
+"""The way of a move: from a command over decide and the writer to frames. Open this first when a move goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from time import monotonic
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from darbar_contracts.frames import TableReason
+from darbar_kit.errors import Refused
+from darbar_rules.game import RuleRefused
+from darbar_table.domain import decide
+from darbar_table.domain.commands import Act, ClockRang, Command, Context, Draft
+from darbar_table.domain.events import Played
+from darbar_table.domain.milestones import milestone_of
+from darbar_table.domain.refusals import refused
+from darbar_table.domain.seat_view import SeatFrames, seat_frames
+from darbar_table.domain.state import Phase, Table
+from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, LiveTable, Reply
+from darbar_table.engine.timer_wheel import TimerWheel
+from darbar_table.metrics import Metrics
+from darbar_table.settings import Settings
+from darbar_table.store.chain import link
+from darbar_table.store.writer import Append, Outcome, Row, Writer
+
+log = structlog.get_logger()
+SEED_BYTES = 32
+SILENT_SECONDS = 0.25
+SAME_CLOCK_SECONDS_MIN = 5.0
+
+
+class Owner:
+    """The only writer of the tables it holds. Synchronous: a move waits for nothing but its commit."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        writer: Writer,
+        metrics: Metrics,
+        may_answer: Callable[[], bool],
+        after: Callable[[LiveTable, Draft], None],
+        reload: Callable[[LiveTable], None],
+        freeze: Callable[[LiveTable, str, Command], None],
+    ) -> None:
+        self._settings = settings
+        self._writer = writer
+        self._metrics = metrics
+        self._may_answer = may_answer
+        self._after = after
+        self._reload = reload
+        self._freeze = freeze
+        self.live_tables: dict[UUID, LiveTable] = {}
+        self.wheel: TimerWheel[LiveTable] = TimerWheel(self._clock_rang)
+        self._context = Context(
+            generation=settings.generation,
+            count_in_seconds=settings.count_in_seconds,
+            fresh_seed=lambda: secrets.token_hex(SEED_BYTES),
+        )
+
+    def submit(self, live: LiveTable, command: Command, reply: Reply | None = None) -> None:
+        """Decide now, or when the table's append in flight is stored. Never blocks, never raises."""
+        if live.in_flight or live.waiting:
+            if live.waiting is None:
+                live.waiting = deque()
+            if reply is not None and len(live.waiting) >= COMMANDS_WAITING_MAX:
+                self._refuse(reply, refused(TableReason.BUSY), retry=True)
+                return
+            live.waiting.append((command, reply))
+            return
+        self._decide(live, command, reply)
+
+    def add(self, live: LiveTable) -> None:
+        """Hold a table that was loaded or created, and set its clock."""
+        self.live_tables[live.table_id] = live
+        self._metrics.tables.set(len(self.live_tables))
+        self.set_clock(live)
+
+    def drop(self, live: LiveTable) -> None:
+        """Let go of a table that is closed or belongs to another process."""
+        self.live_tables.pop(live.table_id, None)
+        self.wheel.set(live, None)
+        self._metrics.tables.set(len(self.live_tables))
+
+    def _decide(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
+        """One command to its end: refused, put off, without effect, or on its way to the store."""
+        try:
+            self._decide_or_raise(live, command, reply)
+        except (Refused, RuleRefused) as refusal:
+            self._refuse(reply, refusal, retry=False)
+        except Exception as error:
+            log.exception("table_failed", table_id=str(live.table_id))
+            self._refuse(reply, refused(TableReason.TABLE_FROZEN), retry=False)
+            self._freeze(live, type(error).__name__, command)
+
+    def _decide_or_raise(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
+        if live.frozen:
+            raise refused(TableReason.TABLE_FROZEN)
+        if not self._may_answer():
+            self._put_off(live, command, reply)
+            return
+        if isinstance(command, Act) and reply is not None and self._repeated(live, command, reply):
+            return
+        draft = decide.decide(live.table, command, self._context)
+        if draft.events:
+            self._append(live, draft, command, reply)
+        elif reply is not None:
+            reply.done(live.table.version)
+
+    def _put_off(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
+        """Our lease may have run out: players are asked to try again, our own clocks and sagas do so by themselves."""
+        if reply is None:
+            asyncio.get_running_loop().call_later(SILENT_SECONDS, self.submit, live, command)
+        else:
+            self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
+
+    def _repeated(self, live: LiveTable, command: Act, reply: Reply) -> bool:
+        """A command id that this seat has used: its first answer again."""
+        seat = live.table.seat_of(command.person.account_id)
+        ids = live.ids.get(seat) if seat is not None else None
+        known = ids.find(command.frame.id) if ids is not None else None
+        if known is None:
+            return False
+        digest, version = known
+        if digest != command.digest:
+            raise refused(TableReason.COMMAND_ID_REUSED)
+        reply.done(version)
+        return True
+
+    def _append(self, live: LiveTable, draft: Draft, command: Command, reply: Reply | None) -> None:
+        at = datetime.now(UTC)
+        rows: list[Row] = []
+        outbox: list[tuple[int, str]] = []
+        chain, version = live.chain, live.table.version
+        for event, after in zip(draft.events, draft.states, strict=True):
+            version += 1
+            kind, body = live.codec.kind_of(event), live.codec.encode(event)
+            chain = link(chain, live.table_id, version, kind=kind, at=at, body=body)
+            rows.append(Row(version, kind, body.decode(), at, chain))
+            if type(event) is not Played:
+                told = milestone_of(event, after, at=at, generation=self._settings.generation)
+                if told is not None:
+                    outbox.append((told.number, msgspec.json.encode(told).decode()))
+
+        def done(outcome: Outcome) -> None:
+            try:
+                if outcome is Outcome.STORED:
+                    self._stored(live, draft, chain)
+                else:
+                    self._not_stored(live, outcome, command, reply)
+            except Exception as error:
+                log.exception("table_failed", table_id=str(live.table_id))
+                self._freeze(live, type(error).__name__, command)
+
+        live.in_flight = True
+        self._writer.offer(Append(live.table_id, rows, shard=live.shard, outbox=outbox, done=done))
+
+    def _stored(self, live: LiveTable, draft: Draft, chain: bytes) -> None:
+        """The next state becomes the state; one frame a version goes to each seat."""
+        before = live.table
+        live.table, live.chain, live.in_flight = draft.table, chain, False
+        if draft.keeps_clock:
+            self._go_on_with_clock(live)
+        else:
+            self.set_clock(live)
+        remaining_ms = self.remaining_ms(live)
+        shown: list[SeatFrames] = []
+        for event, after in zip(draft.events, draft.states, strict=True):
+            if live.sockets:
+                frames = seat_frames(before, event, after, remaining_ms, last=after is draft.table)
+                _send(live, frames, before, after)
+                shown.append(frames)
+            live.remember_id(event, after.version)
+            if type(event) is Played:
+                self._metrics.moves_by[event.by].inc()
+            before = after
+        self._metrics.events.inc(len(draft.events))
+        live.keep_frames(shown)
+        self._after(live, draft)
+        self._next(live)
+
+    def _not_stored(self, live: LiveTable, outcome: Outcome, command: Command, reply: Reply | None) -> None:
+        live.in_flight = False
+        if outcome is Outcome.FOREIGN_VERSION:
+            self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
+            self._reload(live)
+        else:
+            self._refuse(reply, refused(TableReason.TABLE_FROZEN), retry=False)
+            self._freeze(live, outcome.value, command)
+        self._next(live)
+
+    def _next(self, live: LiveTable) -> None:
+        while live.waiting and not live.in_flight:
+            command, reply = live.waiting.popleft()
+            self._decide(live, command, reply)
+        if not live.waiting:
+            live.waiting = None
+
+    def _refuse(self, reply: Reply | None, error: Refused | RuleRefused, *, retry: bool) -> None:
+        if reply is None:
+            return
+        code = str(error.code)
+        message = error.message if isinstance(error, Refused) else error.code.sentence
+        self._metrics.refusals.labels(code).inc()
+        reply.refuse(code, message, details=error.details, retry=retry)
+
+    def set_clock(self, live: LiveTable, *, seconds_min: float = 0.0) -> None:
+        """Arm what is due next at this table; the same decision keeps its clock."""
+        clock, seconds = self._due(live.table)
+        if clock != live.clock:
+            live.clock = clock
+            self.wheel.set(live, None if clock is None else monotonic() + max(seconds, seconds_min))
+
+    def _go_on_with_clock(self, live: LiveTable) -> None:
+        """CP-16: what was left of the turn's time, with at least five seconds."""
+        live.clock, _ = self._due(live.table)
+        left = live.deadline or 0.0
+        self.wheel.set(live, max(left, monotonic() + SAME_CLOCK_SECONDS_MIN))
+
+    def remaining_ms(self, live: LiveTable) -> int | None:
+        """What is left on the table's clock."""
+        return None if live.deadline is None else max(0, int((live.deadline - monotonic()) * 1000))
+
+    def _due(self, table: Table) -> tuple[tuple[str, tuple[int, int]] | None, float]:
+        match table.phase:
+            case Phase.PLAYING:
+                turn = table.rules.turn(table.state)
+                return ("turn", (turn.round, turn.turn)), float(table.turn_seconds)
+            case Phase.COUNTING_IN:
+                return ("count_in", (table.round, table.attempt)), self._settings.count_in_seconds
+            case Phase.OPENING_SEEDS:
+                return ("seeds", (table.round, table.attempt)), self._settings.seeds_open_seconds
+        return None, 0.0
+
+    def _clock_rang(self, live: LiveTable) -> None:
+        if live.clock is not None:
+            kind, mark = live.clock
+            self.submit(live, ClockRang(kind=kind, mark=mark))  # type: ignore[arg-type]
+
+
+def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> None:
+    """Everyone at the table, with what their seat may see at this version; most see the same, encoded once."""
+    seats_move = before.seats is not after.seats
+    same = frames.for_seat(None)
+    for socket in live.sockets:
+        seat = socket.seat
+        if seats_move:
+            now = after.seat_of(socket.account_id)
+            seat = now if seat is None else seat
+            socket.seat = now
+        own = frames.tail_of(seat)
+        socket.send(b"%b%b}" % (frames.head, own) if own else same)
+
+
+def at_rest(table: Table) -> bool:
+    """Whether nothing of a round is under way, so that the whole log may be looked at."""
+    return table.phase in (Phase.WAITING, Phase.COUNTING_IN, Phase.CLOSED) and not table.staked

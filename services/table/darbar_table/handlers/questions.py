@@ -1,0 +1,111 @@
+"""What other services and players ask besides cards, one method a question; http.py, bus.py, socket.py translate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from darbar_contracts import subjects
+from darbar_contracts.frames import TableReason
+from darbar_contracts.tables import LookRequest, TableLook, WhereAnswer, WhereRequest
+from darbar_contracts.wallet import BalancesAnswer, BalancesRequest
+from darbar_kit.bus import Bus
+from darbar_kit.errors import Unavailable
+from darbar_table.domain.refusals import refused
+from darbar_table.engine.live_table import LiveTable, Reply
+from darbar_table.engine.node import TableNode
+from darbar_table.shards.placement import shard_of
+from darbar_table.store.store import AWAY, Store
+
+WALLET_SECONDS_MAX = 3.0
+
+
+class Questions:
+    """Raises Refused and Unavailable only."""
+
+    def __init__(self, *, store: Store, bus: Bus, node: Callable[[], TableNode]) -> None:
+        self._store = store
+        self._bus = bus
+        self._node = node
+
+    async def where(self, request: WhereRequest) -> WhereAnswer:
+        """Which process owns a table, or would own a new one; a hint that may be a second old."""
+        return WhereAnswer(process_id=self._node().lease.owner_of(shard_of(table_id_of(request.table_id))))
+
+    async def look(self, request: LookRequest) -> TableLook:
+        """What anybody with the code may know of a table this process owns."""
+        node = self._node()
+        if not node.lease.may_answer:
+            raise Unavailable(TableReason.UNAVAILABLE, "the lease has run out")
+        return look_of(node.find(table_id_of(request.table_id)), node.process_id)
+
+    async def balance(self, account_id: str) -> int:
+        """The coins an account can use now. Raises Unavailable while the wallet is silent."""
+        request = BalancesRequest(account_ids=(account_id,))
+        answer = await self._bus.request(
+            subjects.WALLET_BALANCES, request, BalancesAnswer, timeout_seconds=WALLET_SECONDS_MAX
+        )
+        return answer.balances.get(account_id, 0)
+
+    async def may_sit(self, table_id: UUID, account_id: str) -> int:
+        """Claim the account for this table and ask for its coins. Raises Refused `seated_elsewhere`, Unavailable."""
+        balance = await self.balance(account_id)
+        await self.claim(table_id, account_id)
+        return balance
+
+    async def claim(self, table_id: UUID, account_id: str) -> None:
+        """One account, one table (TL-8)."""
+        try:
+            claimed = await self._store.claim_seat(account_id, table_id)
+        except AWAY as error:
+            raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
+        if not claimed:
+            raise refused(TableReason.SEATED_ELSEWHERE)
+
+    def sitting(self, live: LiveTable, account_id: str, reply: Reply) -> Reply:
+        """The reply to a sit command: a refusal gives the claim back, unless the account does sit there."""
+        return _Sitting(self._node(), live, account_id=account_id, reply=reply)
+
+
+class _Sitting:
+    def __init__(self, node: TableNode, live: LiveTable, *, account_id: str, reply: Reply) -> None:
+        self._node = node
+        self._live = live
+        self._account_id = account_id
+        self._reply = reply
+
+    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
+        if not retry and self._live.table.seat_of(self._account_id) is None:
+            self._node.free_claim(self._live, self._account_id)
+        self._reply.refuse(code, message, details=details, retry=retry)
+
+    def done(self, version: int) -> None:
+        self._reply.done(version)
+
+
+def look_of(live: LiveTable, process_id: str) -> TableLook:
+    """The public outside of a table."""
+    table = live.table
+    return TableLook(
+        table_id=table.table_id,
+        game=table.rules.name,
+        options=table.options_shown,
+        bet_coins=table.bet_coins,
+        turn_seconds=table.turn_seconds,
+        visibility=table.visibility,  # type: ignore[arg-type]
+        phase=table.phase,
+        seats=tuple(seat.player for seat in table.seats),
+        bots=tuple(number for number, seat in enumerate(table.seats) if seat.bot is not None),
+        round=table.round,
+        version=table.version,
+        process_id=process_id,
+    )
+
+
+def table_id_of(text: str) -> UUID:
+    """The table that a path or a message names; what is no id is no table."""
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise refused(TableReason.TABLE_UNKNOWN) from error

@@ -1,0 +1,1 @@
+"""The players' sockets: bytes to commands, frames to bytes. Begin with session.py."""

@@ -1,0 +1,61 @@
+"""Opens players' sockets over aiohttp. Open this about the upgrade, the limits of messages and the heartbeats."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+import msgspec
+from aiohttp import web
+
+from darbar_contracts import frames
+from darbar_contracts.frames import DecisionFrames
+from darbar_kit.errors import Unavailable
+from darbar_kit.tokens import TokenReader
+from darbar_table.engine.node import TableNode
+from darbar_table.handlers.questions import Questions, table_id_of
+from darbar_table.socket.session import PlayerSocket
+
+PING_SECONDS = 4.0
+MESSAGE_BYTES_MAX = 64 * 1024
+
+
+class SocketHandler:
+    """Opens sockets: the same parts for every connection of a process."""
+
+    def __init__(self, *, node: Callable[[], TableNode], questions: Questions, tokens: TokenReader) -> None:
+        self._node = node
+        self._questions = questions
+        self._tokens = tokens
+        self._decisions = DecisionFrames()
+        self._decoder = msgspec.json.Decoder(frames.client_frame_type(self._decisions))
+
+    async def open(self, request: web.Request) -> web.WebSocketResponse:
+        """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""
+        table_id = table_id_of(request.match_info["table_id"])
+        web_socket = web.WebSocketResponse(
+            compress=False, max_msg_size=MESSAGE_BYTES_MAX, heartbeat=PING_SECONDS, decode_text=False
+        )
+        await web_socket.prepare(request)
+        transport = request.transport
+        if transport is not None:
+            player = PlayerSocket(
+                web_socket,
+                transport,
+                node=self._node(),
+                questions=self._questions,
+                tokens=self._tokens,
+                decisions=self._decisions,
+                decoder=self._decoder,
+            )
+            await player.serve(table_id)
+        return web_socket
+
+    async def beat(self) -> None:
+        """Every socket hears its table's version often enough to notice a lost last frame."""
+        while True:
+            await asyncio.sleep(frames.HEARTBEAT_SECONDS)
+            # Between two nodes there is none, and no socket either.
+            with contextlib.suppress(Unavailable):
+                self._node().beat()

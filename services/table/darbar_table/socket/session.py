@@ -1,0 +1,289 @@
+"""The players' socket: hello, commands, frames. Open this when a client can't connect, resume or act."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import zlib
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from aiohttp import WSMsgType, web
+
+from darbar_contracts import frames
+from darbar_contracts.frames import (
+    COMMAND_ID_CHARACTERS_MAX,
+    COMMAND_ID_CHARACTERS_MIN,
+    FRAME_BYTES_MAX,
+    PROTOCOL,
+    DecisionFrames,
+    FreshToken,
+    Hello,
+    Ping,
+    Sit,
+    TableReason,
+)
+from darbar_contracts.tables import Person
+from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.tokens import Claims, TokenReader
+from darbar_table.domain.commands import Act
+from darbar_table.domain.refusals import refused
+from darbar_table.domain.seat_view import snapshot
+from darbar_table.domain.seats import can_be_taken
+from darbar_table.domain.state import Phase
+from darbar_table.engine.live_table import LiveTable
+from darbar_table.engine.node import TableNode
+from darbar_table.handlers.questions import Questions
+from darbar_table.socket.transport import Pace, Transport
+from darbar_table.socket.websocket import CLOSE_FRAME, text_frame
+
+HELLO_SECONDS_MAX = 10.0
+WRITE_BUFFER_BYTES_MAX = 256 * 1024
+FRAMES_INVALID_MAX = 20
+_ID = re.compile(rf"[A-Za-z0-9_-]{{{COMMAND_ID_CHARACTERS_MIN},{COMMAND_ID_CHARACTERS_MAX}}}")
+_encode = msgspec.json.Encoder().encode
+
+log = structlog.get_logger()
+
+
+class CommandReply:
+    """The answer to one command of a socket."""
+
+    __slots__ = ("_command_id", "_socket")
+
+    def __init__(self, socket: PlayerSocket, command_id: str | None) -> None:
+        self._socket = socket
+        self._command_id = command_id
+
+    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
+        self._socket.send(
+            _encode(frames.RefusedFrame(code=code, message=message, id=self._command_id, details=details, retry=retry))
+        )
+
+    def done(self, version: int) -> None:
+        if self._command_id is not None:
+            self._socket.send(_encode(frames.Done(id=self._command_id, version=version)))
+
+
+class PlayerSocket:
+    """One connection. `seat` is kept by the owner; whoever has none sees the public part only."""
+
+    __slots__ = (
+        "_closed",
+        "_decisions",
+        "_decoder",
+        "_expiry",
+        "_invalid",
+        "_live",
+        "_node",
+        "_person",
+        "_questions",
+        "_tokens",
+        "_transport",
+        "_web_socket",
+        "account_id",
+        "seat",
+    )
+
+    def __init__(
+        self,
+        web_socket: web.WebSocketResponse,
+        transport: Transport,
+        *,
+        node: TableNode,
+        questions: Questions,
+        tokens: TokenReader,
+        decisions: DecisionFrames,
+        decoder: msgspec.json.Decoder[Any],
+    ) -> None:
+        self._web_socket = web_socket
+        self._transport = transport
+        self._node = node
+        self._questions = questions
+        self._tokens = tokens
+        self._decisions = decisions
+        self._decoder = decoder
+        self._live: LiveTable | None = None
+        self._person: Person | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self._invalid = 0
+        self._closed = False
+        self.account_id = ""
+        self.seat: int | None = None
+
+    def send(self, frame: bytes) -> None:
+        """Queue a frame; a socket that is too slow is cut off, and comes back to resume."""
+        if self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
+            log.warning("socket_too_slow", account_id=self.account_id)
+            self._transport.abort()
+            return
+        self._transport.write(text_frame(frame))
+
+    def close(self, code: str, message: str) -> None:
+        """Say why, then end; the reader notices."""
+        if self._closed or self._transport.is_closing():
+            return
+        self._closed = True
+        self.send(_encode(frames.Closing(code=code, message=message)))
+        self._transport.write(CLOSE_FRAME)
+        self._transport.close()
+
+    async def serve(self, table_id: UUID) -> None:
+        """From hello to the end."""
+        pace = Pace(self._node.settings.frames_a_second_max)
+        try:
+            while (text := await self._next()) is not None:
+                wait = pace.wait_seconds()
+                if wait:
+                    await asyncio.sleep(wait)
+                await self._take(table_id, text)
+        finally:
+            self._leave()
+
+    async def _next(self) -> bytes | None:
+        """The next message; None at the end."""
+        limit = HELLO_SECONDS_MAX if self._live is None else None
+        try:
+            message = await self._web_socket.receive(timeout=limit)
+        except TimeoutError:
+            self.close(TableReason.HELLO_EXPECTED, "No hello came.")
+            return None
+        if message.type is WSMsgType.TEXT:
+            return bytes(message.data)
+        if message.type is WSMsgType.BINARY:
+            self.close(TableReason.FRAME_NOT_TEXT, "Only text messages are read here.")
+        return None
+
+    async def _take(self, table_id: UUID, text: bytes) -> None:
+        try:
+            if len(text) > FRAME_BYTES_MAX:
+                raise refused(TableReason.FRAME_TOO_LARGE, bytes_max=FRAME_BYTES_MAX)
+            frame = self._decode(text)
+            if isinstance(frame, Hello):
+                self._hello(table_id, frame)
+            elif self._live is None:
+                self.close(TableReason.HELLO_EXPECTED, "The first message must be hello.")
+            elif isinstance(frame, Ping):
+                self.send(_encode(frames.Heartbeat(version=self._live.table.version)))
+            elif isinstance(frame, FreshToken):
+                self._fresh_token(frame)
+            else:
+                await self._command(self._live, frame, text)
+        except Refused as error:
+            self._refused(error)
+
+    def _decode(self, text: bytes) -> Any:
+        try:
+            return self._decoder.decode(text)
+        except msgspec.ValidationError as error:
+            raise refused(TableReason.FRAME_INVALID, problem=str(error)) from error
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise refused(TableReason.FRAME_INVALID, problem="not JSON") from error
+
+    def _refused(self, error: Refused) -> None:
+        """A frame that could not be read, or a hello that is refused: the latter ends the socket."""
+        if self._live is None:
+            self.close(error.code, error.message)
+            return
+        self._node.metrics.refusals.labels(error.code).inc()
+        CommandReply(self, None).refuse(error.code, error.message, details=error.details, retry=False)
+        self._invalid += 1
+        if self._invalid > FRAMES_INVALID_MAX:
+            self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
+
+    def _hello(self, table_id: UUID, hello: Hello) -> None:
+        """Welcome, then what the client misses, or a snapshot."""
+        if hello.protocol != PROTOCOL:
+            raise refused(TableReason.PROTOCOL_UNKNOWN, spoken=[PROTOCOL])
+        claims = self._tokens.read(hello.token)
+        if self.account_id and claims.account_id != self.account_id:
+            raise refused(TableReason.TOKEN_INVALID)
+        if not self._node.lease.may_answer:
+            raise refused(TableReason.UNAVAILABLE)
+        live = self._node.find(table_id)
+        if live.frozen:
+            raise refused(TableReason.TABLE_FROZEN)
+        self._may_look(live, claims)
+        self._authenticate(claims)
+        first = self._live is None
+        self.seat = live.table.seat_of(self.account_id)
+        self._send_all(live, hello.version)
+        if first:
+            self._live = live
+            self._node.metrics.sockets.inc()
+            self._node.presence.attach(live, self)
+
+    def _may_look(self, live: LiveTable, claims: Claims) -> None:
+        """A private table is seen by those who sit there, and by those who could sit down."""
+        table = live.table
+        seated = table.seat_of(claims.account_id) is not None
+        if seated or table.visibility == "public":
+            return
+        if table.phase is Phase.PLAYING or not any(can_be_taken(table, seat) for seat in table.seats):
+            raise refused(TableReason.TABLE_PRIVATE)
+
+    def _send_all(self, live: LiveTable, version: int) -> None:
+        table = live.table
+        self.send(
+            _encode(frames.Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=self.seat, version=table.version))
+        )
+        missed = live.frames_after(version) if version > 0 else None
+        if missed is None:
+            self.send(snapshot(table, self.seat, self._node.owner.remaining_ms(live)))
+            return
+        for frame in missed:
+            self.send(frame.for_seat(self.seat))
+
+    def _authenticate(self, claims: Claims) -> None:
+        """Who this is, until the token ends."""
+        self.account_id = claims.account_id
+        self._person = Person(claims.account_id, claims.name, claims.avatar)
+        if self._expiry is not None:
+            self._expiry.cancel()
+        seconds = (claims.expires_at - datetime.now(UTC)).total_seconds()
+        loop = asyncio.get_running_loop()
+        self._expiry = loop.call_later(seconds, self.close, TableReason.TOKEN_EXPIRED, "The token has expired.")
+
+    def _fresh_token(self, frame: FreshToken) -> None:
+        claims = self._tokens.read(frame.token)
+        if claims.account_id != self.account_id:
+            raise refused(TableReason.TOKEN_INVALID)
+        self._authenticate(claims)
+
+    async def _command(self, live: LiveTable, frame: Any, text: bytes) -> None:
+        assert self._person is not None
+        if not _ID.fullmatch(frame.id):
+            raise refused(TableReason.COMMAND_ID_INVALID)
+        reply = CommandReply(self, frame.id)
+        digest = zlib.crc32(text)
+        if isinstance(frame, Sit):
+            await self._sit(live, frame, digest=digest, reply=reply)
+            return
+        act = Act(person=self._person, frame=frame, digest=digest, decision=self._decisions.decision_of(frame))
+        self._node.owner.submit(live, act, reply)
+
+    async def _sit(self, live: LiveTable, frame: Sit, *, digest: int, reply: CommandReply) -> None:
+        """Sitting down asks the wallet and the claims first; only this socket waits."""
+        assert self._person is not None
+        try:
+            balance = await self._questions.may_sit(live.table_id, self._person.account_id)
+        except Refused as error:
+            reply.refuse(error.code, error.message, details=error.details, retry=False)
+            return
+        except Unavailable as error:
+            reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
+            return
+        act = Act(person=self._person, frame=frame, digest=digest, balance_coins=balance)
+        self._node.owner.submit(live, act, self._questions.sitting(live, self._person.account_id, reply))
+
+    def _leave(self) -> None:
+        if self._expiry is not None:
+            self._expiry.cancel()
+        if self._live is not None:
+            self._node.metrics.sockets.dec()
+            self._node.presence.detach(self._live, self)

@@ -1,0 +1,64 @@
+"""Stored kinds and bodies of events, both ways. Open this when a row can't be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from darbar_rules.game import Game
+from darbar_rules.games import BY_NAME
+from darbar_table.domain.events import KIND_OF, Event, Played
+
+
+class EventCodec:
+    """Stored kinds and bodies of one game's tables, both ways."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._encoder = msgspec.json.Encoder()
+        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
+            kind: msgspec.json.Decoder(event) for event, kind in KIND_OF.items()
+        }
+        for kind, event in game.events.items():
+            if kind in self._decoders:
+                raise ValueError(f"{game.name}: {kind} is a kind of the table's own")
+            self._decoders[kind] = msgspec.json.Decoder(Played[event])  # type: ignore[valid-type]
+
+    def kind_of(self, event: Event) -> str:
+        """The kind under which an event is stored."""
+        kind = KIND_OF.get(type(event))
+        return self._game.kind_of(event.event) if kind is None else kind  # type: ignore[attr-defined]
+
+    def encode(self, event: Event) -> bytes:
+        """The body as stored; fields that are None or 0 stay, so that a log reads the same everywhere."""
+        return self._encoder.encode(event)
+
+    def decode(self, kind: str, body: str | bytes) -> Event:
+        """A stored row as an event; KindUnknown when this version of the code can't read it."""
+        decoder = self._decoders.get(kind)
+        if decoder is None:
+            raise KindUnknown(kind)
+        event: Event = decoder.decode(body)
+        return event
+
+
+class KindUnknown(Exception):
+    """A newer process wrote this: the shard goes back, nothing is guessed."""
+
+
+class LogBroken(Exception):
+    """Stored events that can't be replayed: the table is frozen, nothing is guessed."""
+
+
+class Codecs:
+    """One codec a game, made once."""
+
+    def __init__(self) -> None:
+        self._codecs = {name: EventCodec(game) for name, game in BY_NAME.items()}
+
+    def of(self, game: str) -> tuple[Game, EventCodec]:
+        """Raises LogBroken for a game that this version does not know."""
+        if game not in self._codecs:
+            raise LogBroken(f"unknown game {game}")
+        return BY_NAME[game], self._codecs[game]

@@ -1,0 +1,41 @@
+"""The state that a log gives. Open this when a replayed table is not the one that was played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
+
+import msgspec
+
+from darbar_rules.game import Game
+from darbar_table.domain.events import Event, TableCreated
+from darbar_table.domain.evolve import created, evolve
+from darbar_table.domain.state import Table
+from darbar_table.store.codec import EventCodec, LogBroken
+from darbar_table.store.store import StoredEvent
+
+
+def replay(table_id: UUID, rows: Sequence[StoredEvent], rules: Game, codec: EventCodec) -> Table:
+    """The state that a log gives."""
+    return rebuilt(table_id, decode(rows, codec), rules)
+
+
+def rebuilt(table_id: UUID, events: Iterable[Event], rules: Game) -> Table:
+    """The state that these events give."""
+    events = iter(events)
+    first = next(events, None)
+    if not isinstance(first, TableCreated):
+        raise LogBroken("a log begins with table_created")
+    options = msgspec.convert(first.options, rules.options_type)
+    table = created(str(table_id), first, rules, options)
+    for event in events:
+        table = evolve(table, event)
+    return table
+
+
+def decode(rows: Iterable[StoredEvent], codec: EventCodec) -> Iterator[Event]:
+    """Stored rows as events, checked for gaps."""
+    for expected, row in enumerate(rows, start=1):
+        if row.version != expected:
+            raise LogBroken(f"version {expected} is missing")
+        yield codec.decode(row.kind, row.body)

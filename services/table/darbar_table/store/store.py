@@ -1,0 +1,116 @@
+"""Everything the table service asks its database, but for appends (writer.py). The statements are in queries.sql."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+import asyncpg
+
+TABLES_READ_AT_ONCE = 200
+OUTBOX_READ_AT_ONCE = 500
+# What it looks like when the database does not answer: try again later.
+AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+
+class StoredEvent(NamedTuple):
+    """One row of the event table."""
+
+    version: int
+    kind: str
+    body: str
+    at: datetime
+    chain: bytes
+
+
+class Store:
+    """Reads and small writes; every method is one statement."""
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], queries: Mapping[str, str]) -> None:
+        self._pool = pool
+        self._queries = queries
+
+    async def register(self, process_id: str, *, address: str, seconds: float) -> None:
+        """A new process row, alive for so many seconds of the database's clock."""
+        await self._pool.execute(self._queries["register"], process_id, address, seconds)
+
+    async def renew(self, process_id: str, *, seconds: float) -> bool:
+        """False: the row is gone, this process has been declared dead."""
+        return await self._pool.fetchval(self._queries["renew"], process_id, seconds) is not None
+
+    async def retire(self, process_id: str) -> None:
+        """A process that stops takes its row away, so that nobody waits for its expiry."""
+        await self._pool.execute(self._queries["retire"], process_id)
+
+    async def expire_processes(self) -> list[str]:
+        """The processes that this call has declared dead."""
+        return [row["process_id"] for row in await self._pool.fetch(self._queries["expire_processes"])]
+
+    async def processes(self) -> dict[str, str]:
+        """The living processes and their addresses."""
+        return {row["process_id"]: row["address"] for row in await self._pool.fetch(self._queries["processes"])}
+
+    async def shards(self) -> list[str | None]:
+        """The living owner of every shard, by its number."""
+        return [row["process_id"] for row in await self._pool.fetch(self._queries["shards"])]
+
+    async def claim_shards(self, process_id: str, shards: Iterable[int]) -> list[int]:
+        """Those of the asked shards that had no living owner and are now this process's."""
+        rows = await self._pool.fetch(self._queries["claim_shards"], process_id, list(shards))
+        return [row["shard"] for row in rows]
+
+    async def open_table(self, table_id: UUID, *, shard: int, game: str) -> None:
+        """Note a table before its first event."""
+        await self._pool.execute(self._queries["open_table"], table_id, shard, game)
+
+    async def close_table(self, table_id: UUID) -> None:
+        """A closed table is not loaded again."""
+        await self._pool.execute(self._queries["close_table"], table_id)
+
+    async def open_tables(self, shards: Iterable[int]) -> dict[UUID, str]:
+        """Open tables of these shards and their games."""
+        rows = await self._pool.fetch(self._queries["open_tables"], list(shards))
+        return {UUID(str(row["table_id"])): row["game"] for row in rows}
+
+    async def events_of(self, table_ids: Sequence[UUID]) -> dict[UUID, list[StoredEvent]]:
+        """The whole logs of at most TABLES_READ_AT_ONCE tables."""
+        assert len(table_ids) <= TABLES_READ_AT_ONCE
+        logs: dict[UUID, list[StoredEvent]] = {table_id: [] for table_id in table_ids}
+        for table_id, *row in await self._pool.fetch(self._queries["events_of"], list(table_ids)):
+            logs[table_id].append(StoredEvent(*row))
+        return logs
+
+    async def frozen(self, table_ids: Sequence[UUID]) -> set[UUID]:
+        """Which of these tables are frozen."""
+        rows = await self._pool.fetch(self._queries["frozen"], list(table_ids))
+        return {UUID(str(row["table_id"])) for row in rows}
+
+    async def freeze(self, table_id: UUID, *, reason: str, command: str | None) -> None:
+        """Keep what stopped a table, for an admin."""
+        await self._pool.execute(self._queries["freeze"], table_id, reason, command)
+
+    async def outbox_of(self, shards: Iterable[int]) -> list[tuple[UUID, int, str]]:
+        """Milestones that wait to be published, in order."""
+        rows = await self._pool.fetch(self._queries["outbox_of"], list(shards), OUTBOX_READ_AT_ONCE)
+        return [(UUID(str(row["table_id"])), row["number"], row["message"]) for row in rows]
+
+    async def outbox_done(self, told: Sequence[tuple[UUID, int]]) -> None:
+        """Published and acknowledged."""
+        await self._pool.execute(
+            self._queries["outbox_done"], [table_id for table_id, _ in told], [number for _, number in told]
+        )
+
+    async def claim_seat(self, account_id: str, table_id: UUID) -> bool:
+        """One account, one table: False when it has a seat elsewhere. Asking again is granted again."""
+        await self._pool.execute(self._queries["claim_seat"], account_id, table_id)
+        return bool(await self._pool.fetchval(self._queries["claim_of"], account_id) == table_id)
+
+    async def free_claims(self, table_id: UUID, account_ids: Sequence[str]) -> None:
+        """These accounts have no seat here any more."""
+        await self._pool.execute(self._queries["free_claims"], table_id, list(account_ids))
+
+    async def mend_claims(self, table_id: UUID, account_ids: Sequence[str]) -> None:
+        """Only these accounts sit here."""
+        await self._pool.execute(self._queries["mend_claims"], table_id, list(account_ids))
