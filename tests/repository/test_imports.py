@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,35 @@ def skeleton(tmp_path: Path) -> Path:
     packaged = {name.rpartition(".")[0] or name for name in named} | {name for name in named if "." not in name}
     services = words(parser["importlinter:contract:inside"]["containers"])
     layered = {f"{service}.{module}" for service in services for module in ("app", "http", "bus", "handlers", "store")}
+    layered |= {module for floors in floor_plans() for floor in floors for module in floor}
+    packaged |= {name.rpartition(".")[0] for name in layered}
     for package in packaged:
         write(tmp_path, package.replace(".", "/") + "/__init__.py", "")
     for module in (named | layered) - packaged:
         write(tmp_path, module.replace(".", "/") + ".py", "")
     write(tmp_path, ".importlinter", (ROOT / ".importlinter").read_text())
     return tmp_path
+
+
+def floor_plans() -> list[list[list[str]]]:
+    """The floors of every contract that names all modules of a package, from the top down."""
+    sections = [section for section in contracts().values() if section.get("exhaustive")]
+    return [
+        [
+            [f"{section['containers'].strip()}.{name.strip(' ()')}" for name in floor.split("|")]
+            for floor in section["layers"].strip().splitlines()
+        ]
+        for section in sections
+    ]
+
+
+def wrong_imports() -> list[tuple[str, str]]:
+    """Each module of a floor plan with one from the floor above it, and with its neighbour on the same floor."""
+    wrong: list[tuple[str, str]] = []
+    for floors in floor_plans():
+        wrong += [(module, above[0]) for above, floor in pairwise(floors) for module in floor]
+        wrong += [pair for floor in floors for pair in pairwise(floor)]
+    return wrong
 
 
 def write(folder: Path, path: str, text: str) -> None:
@@ -88,11 +112,11 @@ def test_empty_packages_break_no_contract(skeleton: Path) -> None:
         ("darbar_table", "darbar_bots"),
         ("darbar_lobby", "darbar_client"),
         ("darbar_wallet", "darbar_local"),
-        ("darbar_table/handlers.py", "darbar_table.http"),
+        ("darbar_table/handlers/planted.py", "darbar_table.http"),
         ("darbar_lobby/store.py", "darbar_lobby.handlers"),
         ("darbar_wallet/domain.py", "darbar_wallet.store"),
         ("darbar_wallet/bus.py", "darbar_wallet.app"),
-        ("darbar_table/domain.py", "darbar_kit.database"),
+        ("darbar_table/domain/planted.py", "darbar_kit.database"),
         ("darbar_lobby/domain.py", "asyncpg"),
     ],
 )
@@ -102,3 +126,25 @@ def test_a_planted_import_breaks_a_contract(skeleton: Path, importer: str, impor
     done = lint(skeleton)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "BROKEN" in done.stdout
+
+
+def test_every_import_against_the_floors_is_found(skeleton: Path) -> None:
+    wrong = wrong_imports()
+    for importer, imported in wrong:
+        path = importer.replace(".", "/")
+        planted = f"{path}/__init__.py" if (skeleton / path).is_dir() else f"{path}.py"
+        with (skeleton / planted).open("a") as file:
+            file.write(f"import {imported}\n")
+    done = lint(skeleton)
+    said = " ".join(done.stdout.split())
+    missed = [pair for pair in wrong if f"{pair[0]} is not allowed to import {pair[1]}:" not in said]
+    assert len(wrong) >= 30
+    assert not missed, done.stdout
+
+
+def test_a_module_without_a_floor_is_found(skeleton: Path) -> None:
+    for floors in floor_plans():
+        write(skeleton, floors[0][0].rpartition(".")[0].replace(".", "/") + "/unheard_of.py", "")
+    done = lint(skeleton)
+    assert done.returncode == 1
+    assert done.stdout.count("BROKEN") == len(floor_plans())
