@@ -25,7 +25,7 @@ from bench import stack
 from bench.rows import Row, made
 
 from darbar_contracts.frames import DecisionFrames, Ready, Sit
-from darbar_contracts.tables import CreateTable, Person
+from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_contracts.wallet import WalletAnswer
 from darbar_kit.database import open_pool, queries
 from darbar_kit.service import settle
@@ -62,7 +62,8 @@ class Script:
         context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
         options = RULES.options_type(trump="hidden")
         table_id = str(uuid4())
-        command = CreateTable(table_id, GAME, {"trump": "hidden"}, None, 100, 10, "public", "normal", PEOPLE[0])
+        terms = TableTerms(GAME, {"trump": "hidden"}, len(PEOPLE), 100, 10, "public", "normal")
+        command = CreateTable(table_id, terms, PEOPLE[0])
         first = decide.create(command, RULES, options)
         self._context = context
         self._ids = itertools.count(1)

@@ -20,7 +20,7 @@ import msgspec
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import PROTOCOL
-from darbar_contracts.tables import CreateTable, Person, TableLook, WhereAnswer, WhereRequest
+from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
 from darbar_kit.embedded import processes
@@ -128,17 +128,8 @@ class Darbar:
         for account in accounts:
             grant = GrantRequest(str(uuid4()), account, "new_account")
             await self._bus.request(subjects.WALLET_GRANT, grant, WalletAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
-        command = CreateTable(
-            table_id=table_id,
-            game="court_piece",
-            options={"trump": "hidden"},
-            seats=None,
-            bet_coins=25,
-            turn_seconds=30,
-            visibility="public",
-            bot_level="normal",
-            host=Person(accounts[0], "Ann", "fox"),
-        )
+        terms = TableTerms("court_piece", {"trump": "hidden"}, SEATS, 25, 30, "public", "normal")
+        command = CreateTable(table_id, terms, Person(accounts[0], "Ann", "fox"))
         where = await self._bus.request(
             subjects.TABLE_WHERE, WhereRequest(table_id), WhereAnswer, timeout_seconds=ANSWER_SECONDS_MAX
         )

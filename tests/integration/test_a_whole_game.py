@@ -11,8 +11,7 @@ from whole_games import PATIENCE, Game, false_checks, game_of, in_the_middle_of_
 from darbar_client import Darbar, TableSocket
 from darbar_client.demo.playing import Guest
 from darbar_client.demo.server import LocalServer
-from darbar_client.table_now import TableNow
-from darbar_contracts.frames import EventFrame, Snapshot
+from darbar_contracts.frames import EventFrame, Snapshot, TableView
 
 
 async def test_four_people_play_to_ten_points(darbar: Darbar) -> None:
@@ -120,7 +119,7 @@ def shown_rounds(game: Game) -> list[int]:
 async def compare_with_a_snapshot(table: TableSocket) -> None:
     """At a moment when nothing came between the two."""
     for _ in range(100):
-        before: tuple[int, TableNow] = (table.version, table.now)
+        before: tuple[int, TableView] = (table.version, table.now)
         snapshot = await table.refresh()
         if snapshot.version == before[0]:
             assert table.now == before[1]

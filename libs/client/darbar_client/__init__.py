@@ -12,7 +12,7 @@ from darbar_client.errors import (
 from darbar_client.patience import Patience
 from darbar_client.stream import EventStream
 from darbar_client.table import TableSocket
-from darbar_client.table_now import SeatNow, TableNow
+from darbar_contracts.frames import SeatView, TableView
 
 __all__ = [
     "Account",
@@ -26,12 +26,12 @@ __all__ = [
     "Player",
     "Replay",
     "ReplayEvent",
-    "SeatNow",
+    "SeatView",
     "SocketEnded",
     "TableAudit",
-    "TableNow",
     "TableRef",
     "TableSeen",
     "TableSocket",
+    "TableView",
     "Unreachable",
 ]

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from darbar_client.commands import new_command_id
-from darbar_client.table_now import TableNow
-from darbar_contracts.frames import SeedCommit, SeedOpen
+from darbar_contracts.frames import SeedCommit, SeedOpen, TableView
 
 # 32 characters: more chance than a shuffle of 52 cards can use up.
 STRING_BYTES = 24
@@ -32,7 +31,7 @@ class Strings:
         """What was committed last; empty before the first count-in."""
         return self._string
 
-    def follow(self, table: TableNow, seat: int | None) -> None:
+    def follow(self, table: TableView, seat: int | None) -> None:
         """Does what is due: called after every change of the table's phase."""
         if seat is None:
             return

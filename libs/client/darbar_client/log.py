@@ -75,7 +75,7 @@ class _Reader:
             event = msgspec.convert((body or {})["event"], self._rules.events[logged.kind])
             self._state = self._rules.evolve(before, event)
         elif logged.kind == "table_created":
-            self._seats = (body or {})["seats"]
+            self._seats = (body or {})["terms"]["seats"]
         elif logged.kind == "game_started":
             self._state = self._rules.new(self._options, self._seats)
         elif logged.kind == "game_ended":

@@ -20,7 +20,7 @@ from darbar_client.http import Http
 from darbar_client.line import Line
 from darbar_client.patience import Patience
 from darbar_client.stream import EventStream
-from darbar_client.table_now import TableNow, after
+from darbar_client.table_now import after
 from darbar_client.tokens import Tokens
 from darbar_contracts import frames
 from darbar_contracts.frames import (
@@ -32,6 +32,7 @@ from darbar_contracts.frames import (
     Heartbeat,
     RefusedFrame,
     Snapshot,
+    TableView,
     Welcome,
 )
 from darbar_contracts.refusals import Reason
@@ -69,7 +70,7 @@ class TableSocket:
         self.turn = 0
         self.legal: Legal | None = None
         self.failure: DarbarError | None = None
-        self._now: TableNow | None = None
+        self._now: TableView | None = None
         self._deadline: float | None = None
         self._welcome: Welcome | None = None
         self._decisions = decisions
@@ -85,7 +86,7 @@ class TableSocket:
     # What is known.
 
     @property
-    def now(self) -> TableNow:
+    def now(self) -> TableView:
         """The table around the cards."""
         assert self._now is not None, "join() waits for the first snapshot"
         return self._now
@@ -93,7 +94,7 @@ class TableSocket:
     @property
     def game(self) -> Game:
         """The rules of this table."""
-        return BY_NAME[self.now.game]
+        return BY_NAME[self.now.terms.game]
 
     @property
     def view(self) -> Any:
@@ -304,7 +305,7 @@ class TableSocket:
         self.snapshot = frame
         self.version = frame.version
         self.seat = frame.seat
-        self._now = msgspec.convert(frame.table, TableNow)
+        self._now = frame.table
         game = frame.game or {}
         self.round = game.get("round", self._now.round)
         self.turn = game.get("turn", 0)

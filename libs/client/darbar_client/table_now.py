@@ -5,51 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
-from darbar_contracts.frames import EventFrame
+from darbar_contracts.frames import EventFrame, SeatView, TableView
 
 
-class SeatNow(msgspec.Struct, frozen=True):
-    """Who holds a seat: `kind` is free, player or bot. `away`: a bot plays for a player who is not here."""
-
-    kind: str = "free"
-    name: str | None = None
-    avatar: str | None = None
-    away: bool = False
-    bot_plays: bool = False
-    ready: bool = False
-    committed: bool = False
-
-
-class TableNow(msgspec.Struct, frozen=True):
-    """What everybody at a table knows of it. A snapshot brings all of it; events change it."""
-
-    table_id: str
-    phase: str
-    game: str
-    options: dict[str, Any]
-    bet_coins: int
-    turn_seconds: int
-    visibility: str
-    host: int
-    game_number: int
-    round: int
-    attempt: int
-    seats: tuple[SeatNow, ...]
-
-    @property
-    def people(self) -> tuple[int, ...]:
-        """The seats that players hold."""
-        return tuple(number for number, seat in enumerate(self.seats) if seat.kind == "player")
-
-    @property
-    def free(self) -> tuple[int, ...]:
-        return tuple(number for number, seat in enumerate(self.seats) if seat.kind == "free")
-
-
-def after(table: TableNow, frame: EventFrame) -> TableNow:
+def after(table: TableView, frame: EventFrame) -> TableView:
     """The table one event later; what does not concern it leaves it as it is."""
     change = _CHANGES.get(frame.kind)
     if change is not None:
@@ -60,7 +21,7 @@ def after(table: TableNow, frame: EventFrame) -> TableNow:
     return _acted(table, frame.public)
 
 
-def _acted(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+def _acted(table: TableView, public: Mapping[str, Any]) -> TableView:
     """A player who acts takes the seat back from the bot."""
     seat = public.get("seat")
     if public.get("by", "player") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
@@ -68,24 +29,24 @@ def _acted(table: TableNow, public: Mapping[str, Any]) -> TableNow:
     return table
 
 
-def _seat_taken(table: TableNow, public: Mapping[str, Any]) -> TableNow:
-    seat = SeatNow(kind="player", name=public["name"], avatar=public["avatar"])
+def _seat_taken(table: TableView, public: Mapping[str, Any]) -> TableView:
+    seat = SeatView(kind="player", name=public["name"], avatar=public["avatar"])
     return _with(table, public["seat"], seat)
 
 
-def _bot_seated(table: TableNow, public: Mapping[str, Any]) -> TableNow:
-    return _with(table, public["seat"], SeatNow(kind="bot", name=public["name"]))
+def _bot_seated(table: TableView, public: Mapping[str, Any]) -> TableView:
+    return _with(table, public["seat"], SeatView(kind="bot", name=public["name"]))
 
 
-def _freed(table: TableNow, public: Mapping[str, Any]) -> TableNow:
-    return _with(table, public["seat"], SeatNow())
+def _freed(table: TableView, public: Mapping[str, Any]) -> TableView:
+    return _with(table, public["seat"], SeatView())
 
 
-def _host_changed(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+def _host_changed(table: TableView, public: Mapping[str, Any]) -> TableView:
     return replace(table, host=public["seat"])
 
 
-def _count_in_started(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+def _count_in_started(table: TableView, public: Mapping[str, Any]) -> TableView:
     return replace(
         table,
         phase="counting_in",
@@ -96,23 +57,23 @@ def _count_in_started(table: TableNow, public: Mapping[str, Any]) -> TableNow:
     )
 
 
-def _game_ended(table: TableNow, public: Mapping[str, Any]) -> TableNow:
+def _game_ended(table: TableView, public: Mapping[str, Any]) -> TableView:
     return replace(table, game_number=public["game"] + 1, round=0, attempt=0)
 
 
-def _seat(**changes: Any) -> Callable[[TableNow, Mapping[str, Any]], TableNow]:
+def _seat(**changes: Any) -> Callable[[TableView, Mapping[str, Any]], TableView]:
     return lambda table, public: _with_seat(table, public["seat"], **changes)
 
 
-def _with_seat(table: TableNow, number: int, **changes: Any) -> TableNow:
+def _with_seat(table: TableView, number: int, **changes: Any) -> TableView:
     return _with(table, number, replace(table.seats[number], **changes))
 
 
-def _with(table: TableNow, number: int, seat: SeatNow) -> TableNow:
+def _with(table: TableView, number: int, seat: SeatView) -> TableView:
     return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
-_CHANGES: Mapping[str, Callable[[TableNow, Mapping[str, Any]], TableNow]] = {
+_CHANGES: Mapping[str, Callable[[TableView, Mapping[str, Any]], TableView]] = {
     "seat_taken": _seat_taken,
     "seat_freed": _freed,
     "bot_seated": _bot_seated,

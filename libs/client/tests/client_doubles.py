@@ -17,24 +17,29 @@ ANY = f"/play/tables/{TABLE_ID}/socket"
 Json = dict[str, Any]
 Act = Callable[["ScriptedServer", Json], None]
 
+TERMS: Json = {
+    "game": "court_piece",
+    "options": {},
+    "seats": 4,
+    "bet_coins": 25,
+    "turn_seconds": 15,
+    "visibility": "private",
+    "bot_level": "normal",
+}
+
 
 def table_view(phase: str = "waiting", **changes: Any) -> Json:
     """The part of a snapshot that every game has; one player in seat 0, a bot in seat 1."""
     seat = {"avatar": None, "away": False, "bot_plays": False, "ready": False, "committed": False}
     return {
         "table_id": TABLE_ID,
+        "terms": TERMS,
         "phase": phase,
-        "game": "court_piece",
-        "options": {},
-        "bet_coins": 25,
-        "turn_seconds": 15,
-        "visibility": "private",
         "host": 0,
         "game_number": 1,
         "round": 0,
         "attempt": 0,
         "bag": None,
-        "you": 0,
         "seats": [
             seat | {"kind": "player", "name": "Amina"},
             seat | {"kind": "bot", "name": "Zara"},
@@ -185,11 +190,7 @@ class ScriptedServer:
     def _look(self) -> Json:
         return {
             "table_id": TABLE_ID,
-            "game": "court_piece",
-            "options": {},
-            "bet_coins": 25,
-            "turn_seconds": 15,
-            "visibility": "private",
+            "terms": TERMS,
             "phase": "waiting",
             "seats": [None] * 4,
             "bots": [],

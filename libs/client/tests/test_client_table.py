@@ -263,7 +263,7 @@ async def test_sitting_down_is_known_from_the_event_that_carries_the_commands_id
 async def test_a_refresh_asks_for_a_snapshot_on_the_same_socket(server: ScriptedServer, table: TableSocket) -> None:
     server.view = table_view(host=2)
     snapshot = await table.refresh()
-    assert snapshot.table["host"] == 2
+    assert snapshot.table.host == 2
     assert [hello["version"] for hello in server.hellos] == [0, 0]
     assert len(server.opened) == 1
 

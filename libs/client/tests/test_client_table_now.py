@@ -8,27 +8,27 @@ import msgspec
 import pytest
 from client_doubles import table_view
 
-from darbar_client.table_now import SeatNow, TableNow, after
-from darbar_contracts.frames import EventFrame
+from darbar_client.table_now import after
+from darbar_contracts.frames import EventFrame, SeatView, TableView
 
-PLAYER = SeatNow(kind="player", name="Amina")
-
-
-def now(**changes: Any) -> TableNow:
-    return msgspec.convert(table_view(**changes), TableNow)
+PLAYER = SeatView(kind="player", name="Amina")
 
 
-def then(table: TableNow, kind: str, **public: Any) -> TableNow:
+def now(**changes: Any) -> TableView:
+    return msgspec.convert(table_view(**changes), TableView)
+
+
+def then(table: TableView, kind: str, **public: Any) -> TableView:
     return after(table, EventFrame(version=6, kind=kind, public=public))
 
 
 @pytest.mark.parametrize(
     ("kind", "public", "seat"),
     [
-        ("seat_taken", {"seat": 0, "name": "Bilal", "avatar": "kite"}, SeatNow("player", "Bilal", "kite")),
-        ("bot_seated", {"seat": 0, "name": "Omar"}, SeatNow("bot", "Omar")),
-        ("seat_freed", {"seat": 0, "reason": "left", "quit": False}, SeatNow()),
-        ("bot_sent_away", {"seat": 0, "by_seat": 1}, SeatNow()),
+        ("seat_taken", {"seat": 0, "name": "Bilal", "avatar": "kite"}, SeatView("player", "Bilal", "kite")),
+        ("bot_seated", {"seat": 0, "name": "Omar"}, SeatView("bot", "Omar")),
+        ("seat_freed", {"seat": 0, "reason": "left", "quit": False}, SeatView()),
+        ("bot_sent_away", {"seat": 0, "by_seat": 1}, SeatView()),
         ("seat_ready", {"seat": 0}, msgspec.structs.replace(PLAYER, ready=True)),
         ("seed_committed", {"seat": 0, "sha256": ""}, msgspec.structs.replace(PLAYER, committed=True)),
         ("player_went_offline", {"seat": 0}, msgspec.structs.replace(PLAYER, away=True)),
@@ -36,7 +36,7 @@ def then(table: TableNow, kind: str, **public: Any) -> TableNow:
         ("bot_took_over", {"seat": 0}, msgspec.structs.replace(PLAYER, bot_plays=True)),
     ],
 )
-def test_an_event_changes_its_seat(kind: str, public: dict[str, Any], seat: SeatNow) -> None:
+def test_an_event_changes_its_seat(kind: str, public: dict[str, Any], seat: SeatView) -> None:
     assert then(now(), kind, **public).seats[0] == seat
 
 

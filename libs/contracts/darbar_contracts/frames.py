@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import TableTerms
 from darbar_rules.games import ALL
 
 PROTOCOL = 1
@@ -159,12 +160,53 @@ class Welcome(ServerFrame, frozen=True, tag="welcome"):
     version: int
 
 
+class SeatView(msgspec.Struct, frozen=True):
+    """Who holds a seat: `kind` is free, player or bot. `away`: a bot plays for a player who is not here.
+
+    `committed`: the player's string for the next deal is promised. `ready`: for the next round (TL-9).
+    """
+
+    kind: str = "free"
+    name: str | None = None
+    avatar: str | None = None
+    away: bool = False
+    bot_plays: bool = False
+    ready: bool = False
+    committed: bool = False
+
+
+class TableView(msgspec.Struct, frozen=True):
+    """What everybody at a table knows of it, around the cards. A snapshot brings all of it; events change it.
+
+    `game_number` and `round` count from 1, `attempt` the count-ins of a round, `bag` the bags of filter flags.
+    """
+
+    table_id: str
+    terms: TableTerms
+    phase: str
+    host: int
+    game_number: int
+    round: int
+    attempt: int
+    bag: int | None
+    seats: tuple[SeatView, ...]
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The seats that players hold."""
+        return tuple(number for number, seat in enumerate(self.seats) if seat.kind == "player")
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        return tuple(number for number, seat in enumerate(self.seats) if seat.kind == "free")
+
+
 class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
     """All that this seat may know at a version: `table` for every game, `game` the game's view."""
 
     version: int
     seat: int | None
-    table: dict[str, Any]
+    table: TableView
     game: dict[str, Any] | None = None
     legal: dict[str, Any] | None = None
     remaining_ms: int | None = None

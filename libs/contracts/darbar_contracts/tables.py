@@ -9,15 +9,18 @@ import msgspec
 
 Visibility = Literal["public", "private"]
 BotLevel = Literal["easy", "normal", "strong"]
-MilestoneKind = Literal[
-    "table_created",
-    "seat_taken",
-    "seat_freed",
-    "round_started",
-    "round_ended",
-    "game_ended",
-    "table_closed",
-]
+
+
+class TableTerms(msgspec.Struct, frozen=True):
+    """What is agreed when a table is opened, and holds until it is closed. `options` has every option of the game."""
+
+    game: str
+    options: dict[str, Any]
+    seats: int
+    bet_coins: int
+    turn_seconds: int
+    visibility: Visibility
+    bot_level: BotLevel
 
 
 class WhereRequest(msgspec.Struct, frozen=True):
@@ -44,13 +47,7 @@ class CreateTable(msgspec.Struct, frozen=True):
     """Open a table with its host in seat 0. Repeating it with the same id and body gets the same answer."""
 
     table_id: str
-    game: str
-    options: dict[str, Any]
-    seats: int | None
-    bet_coins: int
-    turn_seconds: int
-    visibility: Visibility
-    bot_level: BotLevel
+    terms: TableTerms
     host: Person
 
 
@@ -58,11 +55,7 @@ class TableLook(msgspec.Struct, frozen=True):
     """What anybody with the code may know of a table."""
 
     table_id: str
-    game: str
-    options: dict[str, Any]
-    bet_coins: int
-    turn_seconds: int
-    visibility: Visibility
+    terms: TableTerms
     phase: str
     seats: tuple[Person | None, ...]
     bots: tuple[int, ...]
@@ -77,6 +70,67 @@ class LookRequest(msgspec.Struct, frozen=True):
     table_id: str
 
 
+class MilestoneEvent(msgspec.Struct, frozen=True, tag_field="kind"):
+    """What happened, as far as other services keep it."""
+
+
+class TableCreated(MilestoneEvent, frozen=True, tag="table_created"):
+    """Always the first; its host sits in seat 0."""
+
+    terms: TableTerms
+    host_account_id: str
+
+
+class SeatTaken(MilestoneEvent, frozen=True, tag="seat_taken"):
+    """`account_id` None: by a bot."""
+
+    seat: int
+    account_id: str | None
+
+
+class SeatFreed(MilestoneEvent, frozen=True, tag="seat_freed"):
+    """`account_id` None: a bot was sent away. `quit`: it counts as one on the player's profile."""
+
+    seat: int
+    account_id: str | None = None
+    quit: bool = False
+    reason: str = ""
+
+
+class RoundStarted(MilestoneEvent, frozen=True, tag="round_started"):
+    """`accounts`: who holds each seat, None for a bot."""
+
+    game: int
+    round: int
+    accounts: tuple[str | None, ...]
+
+
+class RoundEnded(MilestoneEvent, frozen=True, tag="round_ended"):
+    """`accounts`: who holds each seat, None for a bot; `points`: what each seat won in this round."""
+
+    game: int
+    round: int
+    accounts: tuple[str | None, ...]
+    points: tuple[int, ...]
+
+
+class GameEnded(MilestoneEvent, frozen=True, tag="game_ended"):
+    """`places` and `totals` of each seat."""
+
+    game: int
+    places: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+class TableClosed(MilestoneEvent, frozen=True, tag="table_closed"):
+    """Always the last."""
+
+    reason: str
+
+
+AnyMilestoneEvent = TableCreated | SeatTaken | SeatFreed | RoundStarted | RoundEnded | GameEnded | TableClosed
+
+
 class Milestone(msgspec.Struct, frozen=True):
     """One step of a table that other services keep. `number` is 1, 2, 3 ... in its table.
 
@@ -87,10 +141,14 @@ class Milestone(msgspec.Struct, frozen=True):
     generation: int
     table_id: str
     number: int
-    kind: MilestoneKind
     at: datetime
     free_seats: int
-    body: dict[str, Any] = {}
+    event: AnyMilestoneEvent
+
+    @property
+    def kind(self) -> str:
+        """The event's name on the wire."""
+        return str(self.event.__struct_config__.tag)
 
 
 class MilestonesRequest(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from darbar_contracts.tables import BotLevel, TableLook, Visibility
+from darbar_contracts.tables import BotLevel, TableLook, TableTerms, Visibility
 
 BET_COINS_MIN = 25
 BET_COINS_MAX = 1000
@@ -183,12 +183,7 @@ class TableListed(msgspec.Struct, frozen=True):
     """One row of the list of public tables."""
 
     table_id: str
-    game: str
-    options: dict[str, Any]
-    bet_coins: int
-    turn_seconds: int
-    bot_level: str
-    seats: int
+    terms: TableTerms
     free_seats: int
     playing: bool
     host: HostShown | None

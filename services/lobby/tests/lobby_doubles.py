@@ -31,10 +31,10 @@ from darbar_contracts.subjects import (
     table_look,
 )
 from darbar_contracts.tables import (
+    AnyMilestoneEvent,
     CreateTable,
     LookRequest,
     Milestone,
-    MilestoneKind,
     MilestonesAnswer,
     MilestonesRequest,
     Person,
@@ -85,17 +85,16 @@ class TableDouble:
         bots = {*look.bots, seat} if bot else set(look.bots) - {seat}
         self.tables[table_id] = msgspec.structs.replace(look, seats=seats, bots=tuple(sorted(bots)))
 
-    def note(self, table_id: str, kind: MilestoneKind, *, free_seats: int, **body: Any) -> Milestone:
+    def note(self, table_id: str, kind: str, *, free_seats: int, **fields: Any) -> Milestone:
         """Stores the next milestone, as Postgres would, without telling anybody."""
         stored = self.milestones.setdefault(table_id, [])
         made = Milestone(
             generation=1,
             table_id=table_id,
             number=len(stored) + 1,
-            kind=kind,
             at=datetime.now(UTC),
             free_seats=free_seats,
-            body=body,
+            event=milestone_event(kind, **fields),
         )
         stored.append(made)
         return made
@@ -134,9 +133,8 @@ class TableDouble:
             raise self.refusals.pop(0)
         if table.table_id not in self.tables:
             self.tables[table.table_id] = look_of(table)
-            body = {name: getattr(table, name) for name in ("game", "options", "seats", "bet_coins", "turn_seconds")}
-            body |= {"visibility": table.visibility, "host": table.host.account_id}
-            self.note(table.table_id, "table_created", free_seats=(table.seats or 1) - 1, **body)
+            created = {"terms": table.terms, "host_account_id": table.host.account_id}
+            self.note(table.table_id, "table_created", free_seats=table.terms.seats - 1, **created)
         return self.tables[table.table_id]
 
     async def _look(self, request: LookRequest) -> TableLook:
@@ -297,15 +295,18 @@ def signed_in(caller: Caller, session: Mapping[str, Any]) -> Caller:
     return Caller(caller.client, caller.address, session["account"], session["access_token"], session["refresh_token"])
 
 
+def milestone_event(kind: str, **fields: Any) -> AnyMilestoneEvent:
+    """What happened at a table of two; what a kind does not have is left out of it."""
+    usual = {"game": 1, "round": 1, "accounts": (), "points": (), "places": (), "totals": (), "reason": "left"}
+    event: AnyMilestoneEvent = msgspec.convert({"kind": kind, **usual, **fields}, AnyMilestoneEvent)
+    return event
+
+
 def look_of(table: CreateTable) -> TableLook:
-    seats: tuple[Person | None, ...] = (table.host, *[None] * ((table.seats or 1) - 1))
+    seats: tuple[Person | None, ...] = (table.host, *[None] * (table.terms.seats - 1))
     return TableLook(
         table_id=table.table_id,
-        game=table.game,
-        options=table.options,
-        bet_coins=table.bet_coins,
-        turn_seconds=table.turn_seconds,
-        visibility=table.visibility,
+        terms=table.terms,
         phase="waiting",
         seats=seats,
         bots=(),

@@ -177,7 +177,8 @@ async def test_public_tables_are_listed_by_game_and_bet_newest_first(lobby: Lobb
     page = await lobby.stranger().get(f"{path}&limit=2")
     assert [table["table_id"] for table in page.body["tables"]] == [made[3], made[1]]
     first = page.body["tables"][0]
-    assert (first["seats"], first["free_seats"], first["bet_coins"], first["playing"]) == (4, 3, 620, False)
+    assert (first["free_seats"], first["playing"]) == (3, False)
+    assert (first["terms"]["seats"], first["terms"]["bet_coins"]) == (4, 620)
     assert first["host"] == {"name": host.account["name"], "avatar": host.account["avatar"]}
     assert first["socket"] == {"direct": None, "any": f"/play/tables/{made[3]}/socket"}
     rest = await lobby.stranger().get(f"{path}&limit=2&after={page.body['next']}")
@@ -213,7 +214,7 @@ async def test_quick_play_opens_a_public_table_when_there_is_none(lobby: LobbySe
     played = await quick_play(player, bet_coins=710)
     assert (played.status, played.body["made"]) == (201, True)
     asked = lobby.table.asked[-1]
-    assert (asked.visibility, asked.bet_coins, asked.bot_level) == ("public", 710, "normal")
+    assert (asked.terms.visibility, asked.terms.bet_coins, asked.terms.bot_level) == ("public", 710, "normal")
     again = await quick_play(player, bet_coins=710)
     assert (again.status, again.body["made"]) == (200, False)
     assert again.body["table_id"] == played.body["table_id"]

@@ -14,6 +14,7 @@ from lobby_doubles import (
     MIGRATIONS,
     Caller,
     LobbyServer,
+    milestone_event,
     open_doubles,
     open_lobby,
     rights,
@@ -127,14 +128,12 @@ async def test_what_is_no_milestone_stops_nobody(lobby: LobbyServer) -> None:
 
 async def test_a_milestone_of_a_table_that_nobody_knows_is_given_up(lobby: LobbyServer) -> None:
     _, table_id = await new_table(lobby)
-    stray = msgspec.structs.replace(
-        lobby.table.milestones[table_id][0], table_id=str(uuid.uuid4()), number=7, kind="quit"
-    )
+    stray = msgspec.structs.replace(lobby.table.milestones[table_id][0], table_id=str(uuid.uuid4()), number=7)
     await lobby.table.tell(stray)
     await until_all_is_taken(lobby)
     assert await lobby.number_of(stray.table_id) == -1
-    empty = msgspec.structs.replace(stray, number=1, kind="table_created", body={})
-    await lobby.table.tell(empty)
+    no_beginning = msgspec.structs.replace(stray, number=1, event=milestone_event("seat_freed", seat=0))
+    await lobby.table.tell(no_beginning)
     await until_all_is_taken(lobby)
     assert await lobby.number_of(stray.table_id) == -1
 
@@ -168,7 +167,7 @@ async def test_the_directory_is_rebuilt_from_the_table_service(
             await table.tell(table.note(table_id, "seat_taken", free_seats=1, seat=1, account_id=None))
             await eventually(number_is(lobby, table_id, 3))
             listed = (await lobby.stranger().get("/v1/tables")).body["tables"]
-            assert [(seen["table_id"], seen["bet_coins"], seen["free_seats"]) for seen in listed] == [
+            assert [(seen["table_id"], seen["terms"]["bet_coins"], seen["free_seats"]) for seen in listed] == [
                 (table_id, 333, 1)
             ]
             assert await seats_of(lobby, table_id) == [(0, host.account["id"]), (1, None), (2, None)]

@@ -53,9 +53,10 @@ async def test_a_table_is_made_with_a_code_an_invite_and_a_socket(lobby: LobbySe
         "any": f"/play/tables/{table_id}/socket",
     }
     asked = lobby.table.asked[-1]
-    assert (asked.host, asked.seats, asked.turn_seconds, asked.bot_level) == (host.person, 4, 20, "strong")
-    assert asked.options["trump"] == "open"
-    assert asked.options["winning_points"] == 10, "every default is filled in"
+    assert asked.host == host.person
+    assert (asked.terms.seats, asked.terms.turn_seconds, asked.terms.bot_level) == (4, 20, "strong")
+    assert asked.terms.options["trump"] == "open"
+    assert asked.terms.options["winning_points"] == 10, "every default is filled in"
 
 
 async def test_the_host_has_the_name_of_now(lobby: LobbyServer) -> None:

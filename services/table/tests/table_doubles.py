@@ -13,7 +13,7 @@ import msgspec
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import PROTOCOL
-from darbar_contracts.tables import CreateTable, Person, TableLook, WhereAnswer, WhereRequest
+from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
 from darbar_contracts.wallet import (
     BalancesAnswer,
     BalancesRequest,
@@ -26,6 +26,7 @@ from darbar_kit.bus import Bus
 from darbar_kit.tokens import Claims, TokenWriter
 
 ANSWER_SECONDS = 10.0
+TERMS = TableTerms("court_piece", {}, 4, 100, 10, "public", "normal")
 
 
 class WalletDouble:
@@ -181,17 +182,8 @@ class Lobby:
     async def create(self, table_id: str, **changes: Any) -> TableLook:
         """A table with `ann` as its host."""
         host = changes.pop("host", "ann")
-        command = CreateTable(
-            table_id=table_id,
-            game=changes.pop("game", "court_piece"),
-            options=changes.pop("options", {}),
-            seats=None,
-            bet_coins=changes.pop("bet_coins", 100),
-            turn_seconds=changes.pop("turn_seconds", 10),
-            visibility=changes.pop("visibility", "public"),
-            bot_level="normal",
-            host=Person(host, host.capitalize(), "fox"),
-        )
+        terms = msgspec.structs.replace(TERMS, **changes)
+        command = CreateTable(table_id, terms, Person(host, host.capitalize(), "fox"))
         where = await self._bus.request(
             subjects.TABLE_WHERE, WhereRequest(table_id=table_id), WhereAnswer, timeout_seconds=5
         )

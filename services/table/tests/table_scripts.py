@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from darbar_contracts import frames
-from darbar_contracts.tables import CreateTable, Person
+from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_contracts.wallet import WalletAnswer
 from darbar_rules.game import Game
 from darbar_rules.games import BY_NAME
@@ -44,17 +44,8 @@ class Script:
         self.context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
         self._ids = itertools.count(1)
         chosen = rules.options_type(**options)
-        command = CreateTable(
-            table_id=table_id,
-            game=rules.name,
-            options=options,
-            seats=None,
-            bet_coins=100,
-            turn_seconds=10,
-            visibility="public",
-            bot_level="normal",
-            host=ANN,
-        )
+        seats = rules.seat_counts(chosen)[0]
+        command = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, "public", "normal"), host=ANN)
         first = decide.create(command, rules, chosen)
         self.table: Table = created(str(UUID(table_id)), first, rules, chosen)
         self.log: list[tuple[Table | None, events.Event, Table]] = [(None, first, self.table)]

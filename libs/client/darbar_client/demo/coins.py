@@ -35,8 +35,8 @@ class LoggedCoins:
     def _note(self, kind: str, body: dict[str, Any]) -> None:
         match kind:
             case "table_created":
-                self._holders[0] = body["host_account_id"]
-                self._bet = body["bet_coins"]
+                self._holders[0] = body["host"]["account_id"]
+                self._bet = body["terms"]["bet_coins"]
             case "seat_taken":
                 self._holders[body["seat"]] = body["account_id"]
             case "seat_freed":

@@ -48,7 +48,7 @@ class Guest:
                     hear(frame)
                 if frame.kind == "game_ended":
                     return
-            elif frame.game is None and frame.table["game_number"] > 1:
+            elif frame.game is None and frame.table.game_number > 1:
                 return  # The end itself was missed: a reconnect brought what came after it.
             if frame.version == self.table.version:
                 await self._act()

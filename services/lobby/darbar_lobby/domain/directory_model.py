@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from darbar_contracts.tables import BotLevel, Visibility
+from darbar_contracts.tables import TableTerms
 
 # An invite can't be guessed.
 INVITE_BYTES = 24
@@ -29,13 +29,7 @@ class DirectoryEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     table_id: str
     host_id: str
-    game: str
-    options: dict[str, Any]
-    seats: int
-    bet_coins: int
-    turn_seconds: int
-    visibility: Visibility
-    bot_level: BotLevel
+    terms: TableTerms
     invite_token: str
     free_seats: int
     created_at: datetime

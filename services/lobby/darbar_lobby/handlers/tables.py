@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import CreateTable, Person, TableLook
+from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms
 from darbar_kit.errors import Refused
 from darbar_lobby.api import (
     ListQuery,
@@ -84,7 +84,8 @@ class Tables:
         self._rules_known(body.game)
         seated = await self._seated_at(host.account_id)
         if seated is not None:
-            if (seated.game, seated.bet_coins, seated.visibility) != (body.game, body.bet_coins, "public"):
+            terms = seated.terms
+            if (terms.game, terms.bet_coins, terms.visibility) != (body.game, body.bet_coins, "public"):
                 details = {"table_id": seated.table_id}
                 raise Refused(Reason.SEATED_ELSEWHERE, details=details)
             return _found(seated.table_id, await self._table_client.where(seated.table_id))
@@ -114,12 +115,7 @@ class Tables:
         tables = tuple(
             TableListed(
                 table_id=entry.table_id,
-                game=entry.game,
-                options=entry.options,
-                bet_coins=entry.bet_coins,
-                turn_seconds=entry.turn_seconds,
-                bot_level=entry.bot_level,
-                seats=entry.seats,
+                terms=entry.terms,
                 free_seats=entry.free_seats,
                 playing=entry.playing,
                 host=host,
@@ -160,7 +156,7 @@ class Tables:
         if entry is None:
             return None
         return SeatedAt(
-            entry.table_id, entry.game, socket_of(entry.table_id, await self._table_client.where(entry.table_id))
+            entry.table_id, entry.terms.game, socket_of(entry.table_id, await self._table_client.where(entry.table_id))
         )
 
     async def _finish(self, account_id: str, key: str, request: CreateTable) -> StoredAnswer:
@@ -183,7 +179,7 @@ class Tables:
         )
         answer = StoredAnswer(201, msgspec.json.encode(made))
         stored = await self._directory.answer_intention(account_id, key, answer=answer)
-        self._metrics.tables_made.labels(entry.game).inc()
+        self._metrics.tables_made.labels(entry.terms.game).inc()
         return stored
 
     async def _seated_at(self, account_id: str) -> DirectoryEntry | None:
@@ -209,17 +205,13 @@ class Tables:
     async def _look_of(self, entry: DirectoryEntry) -> TableLook:
         """What the directory knows, in the form of the owner's answer."""
         people = await self._directory.people([holder.account_id for holder in entry.holders if holder.account_id])
-        seats: list[Person | None] = [None] * max([entry.seats, *(holder.seat + 1 for holder in entry.holders)])
+        seats: list[Person | None] = [None] * max([entry.terms.seats, *(holder.seat + 1 for holder in entry.holders)])
         for holder in entry.holders:
             if holder.account_id is not None:
                 seats[holder.seat] = people.get(holder.account_id) or Person(holder.account_id, "", "")
         return TableLook(
             table_id=entry.table_id,
-            game=entry.game,
-            options=entry.options,
-            bet_coins=entry.bet_coins,
-            turn_seconds=entry.turn_seconds,
-            visibility=entry.visibility,
+            terms=entry.terms,
             phase=PHASE_UNKNOWN,
             seats=tuple(seats),
             bots=tuple(holder.seat for holder in entry.holders if holder.account_id is None),
@@ -278,11 +270,11 @@ def _belongs_to(entry: DirectoryEntry, look: TableLook | None, account_id: str |
 
 def _may_be_seen(entry: DirectoryEntry, account_id: str | None) -> bool:
     """Whether asking the owner can change the answer; a closed table has nothing more to say."""
-    return entry.state == "open" and (entry.visibility == "public" or account_id is not None)
+    return entry.state == "open" and (entry.terms.visibility == "public" or account_id is not None)
 
 
 def _is_for(entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> bool:
-    return entry.visibility == "public" or _belongs_to(entry, look, account_id)
+    return entry.terms.visibility == "public" or _belongs_to(entry, look, account_id)
 
 
 def _found(table_id: str, process_id: str | None) -> StoredAnswer:
@@ -305,8 +297,7 @@ def _table_unknown() -> Refused:
 
 
 def _create_table(table_id: str, host: Person, body: NewTable, *, choice: TableChoice) -> CreateTable:
-    return CreateTable(
-        table_id=table_id,
+    terms = TableTerms(
         game=body.game,
         options=choice.options,
         seats=choice.seats,
@@ -314,23 +305,16 @@ def _create_table(table_id: str, host: Person, body: NewTable, *, choice: TableC
         turn_seconds=body.turn_seconds,
         visibility=body.visibility,
         bot_level=body.bot_level,
-        host=host,
     )
+    return CreateTable(table_id, terms, host)
 
 
 def _entry(request: CreateTable, *, invite_token: str, created_at: datetime) -> DirectoryEntry:
-    assert request.seats is not None, "the lobby always says how many seats there are"
     return DirectoryEntry(
         table_id=request.table_id,
         host_id=request.host.account_id,
-        game=request.game,
-        options=request.options,
-        seats=request.seats,
-        bet_coins=request.bet_coins,
-        turn_seconds=request.turn_seconds,
-        visibility=request.visibility,
-        bot_level=request.bot_level,
+        terms=request.terms,
         invite_token=invite_token,
-        free_seats=request.seats - 1,
+        free_seats=request.terms.seats - 1,
         created_at=created_at,
     )

@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from darbar_contracts.tables import CreateTable, Person
+from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_lobby.api import HostShown, ListQuery
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
 from darbar_lobby.store.database import Connection, Database
@@ -182,13 +182,13 @@ async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: Di
         sql["new_entry"],
         UUID(entry.table_id),
         entry.host_id,
-        entry.game,
-        msgspec.json.encode(entry.options).decode(),
-        entry.seats,
-        entry.bet_coins,
-        entry.turn_seconds,
-        entry.visibility,
-        entry.bot_level,
+        entry.terms.game,
+        msgspec.json.encode(entry.terms.options).decode(),
+        entry.terms.seats,
+        entry.terms.bet_coins,
+        entry.terms.turn_seconds,
+        entry.terms.visibility,
+        entry.terms.bot_level,
         entry.invite_token,
         entry.free_seats,
         entry.created_at,
@@ -207,13 +207,15 @@ def _entry(row: asyncpg.Record, holders: tuple[Holder, ...]) -> DirectoryEntry:
     return DirectoryEntry(
         table_id=str(row["table_id"]),
         host_id=row["host_id"],
-        game=row["game"],
-        options=msgspec.json.decode(row["options"]),
-        seats=row["seats"],
-        bet_coins=row["bet_coins"],
-        turn_seconds=row["turn_seconds"],
-        visibility=row["visibility"],
-        bot_level=row["bot_level"],
+        terms=TableTerms(
+            game=row["game"],
+            options=msgspec.json.decode(row["options"]),
+            seats=row["seats"],
+            bet_coins=row["bet_coins"],
+            turn_seconds=row["turn_seconds"],
+            visibility=row["visibility"],
+            bot_level=row["bot_level"],
+        ),
         invite_token=row["invite_token"],
         free_seats=row["free_seats"],
         created_at=row["created_at"],

@@ -41,18 +41,8 @@ AUTOMATIC_STEPS_MAX = 8
 
 def create(command: CreateTable, rules: Game, options: Any) -> events.TableCreated:
     """The first event; the lobby has checked the options, the bet and the time, and so has the handler."""
-    return events.TableCreated(
-        game=command.game,
-        options=msgspec.to_builtins(options),
-        seats=command.seats or rules.seat_counts(options)[0],
-        bet_coins=command.bet_coins,
-        turn_seconds=command.turn_seconds,
-        visibility=command.visibility,
-        bot_level=command.bot_level,
-        host_account_id=command.host.account_id,
-        host_name=command.host.name,
-        host_avatar=command.host.avatar,
-    )
+    terms = msgspec.structs.replace(command.terms, options=msgspec.to_builtins(options))
+    return events.TableCreated(terms=terms, host=command.host)
 
 
 def decide(table: Table, command: Command, context: Context) -> Draft:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
+
+from darbar_contracts.tables import Person, TableTerms
 
 By = Literal["player", "clock", "bot", "table"]
 GameEvent = TypeVar("GameEvent")
@@ -18,16 +20,8 @@ class Event(msgspec.Struct, frozen=True):
 class TableCreated(Event, frozen=True):
     """A table was opened; its host sits in seat 0."""
 
-    game: str
-    options: dict[str, Any]
-    seats: int
-    bet_coins: int
-    turn_seconds: int
-    visibility: str
-    bot_level: str
-    host_account_id: str
-    host_name: str
-    host_avatar: str
+    terms: TableTerms
+    host: Person
 
 
 class SeatTaken(Event, frozen=True):

@@ -18,18 +18,13 @@ COUNTED_PEOPLE_MIN = 2
 
 def created(table_id: str, event: events.TableCreated, rules: Game, options: Any) -> Table:
     """The state at version 1."""
-    host = Person(event.host_account_id, event.host_name, event.host_avatar)
-    seats = (Seat(player=host, online=True, since=1),) + (Seat(),) * (event.seats - 1)
+    seats = (Seat(player=event.host, online=True, since=1),) + (Seat(),) * (event.terms.seats - 1)
     return Table(
         table_id=table_id,
         version=1,
         rules=rules,
         options=options,
-        options_shown=event.options,
-        bet_coins=event.bet_coins,
-        turn_seconds=event.turn_seconds,
-        visibility=event.visibility,
-        bot_level=event.bot_level,
+        terms=event.terms,
         host=0,
         seats=seats,
         milestones=1,

@@ -3,79 +3,69 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
-from darbar_contracts.tables import Milestone, MilestoneKind
+from darbar_contracts import tables
+from darbar_contracts.tables import Milestone
 from darbar_table.domain import events
 from darbar_table.domain.state import Table
 
-_KINDS: dict[type[events.Event], MilestoneKind] = {
-    events.TableCreated: "table_created",
-    events.SeatTaken: "seat_taken",
-    events.BotSeated: "seat_taken",
-    events.SeatFreed: "seat_freed",
-    events.BotSentAway: "seat_freed",
-    events.RoundBegan: "round_started",
-    events.SeedsShown: "round_ended",
-    events.GameEnded: "game_ended",
-    events.TableClosed: "table_closed",
-}
+_TOLD = frozenset(
+    {
+        events.TableCreated,
+        events.SeatTaken,
+        events.BotSeated,
+        events.SeatFreed,
+        events.BotSentAway,
+        events.RoundBegan,
+        events.SeedsShown,
+        events.GameEnded,
+        events.TableClosed,
+    }
+)
 
 
 def counts(event: events.Event) -> int:
     """1 for an event that is a milestone, else 0: every milestone is one event, so numbers never jump."""
-    return 1 if type(event) in _KINDS else 0
+    return 1 if type(event) in _TOLD else 0
 
 
 def milestone_of(event: events.Event, after: Table, *, at: datetime, generation: int) -> Milestone | None:
     """What other services are told of an event that led to the state `after`."""
-    kind = _KINDS.get(type(event))
-    if kind is None:
+    if not counts(event):
         return None
     return Milestone(
         generation=generation,
         table_id=after.table_id,
         number=after.milestones,
-        kind=kind,
         at=at,
         free_seats=sum(seat.free for seat in after.seats),
-        body=_body(event, after),
+        event=_told(event, after),
     )
 
 
-def _body(event: events.Event, after: Table) -> dict[str, Any]:
+def _told(event: events.Event, after: Table) -> tables.AnyMilestoneEvent:
     match event:
         case events.TableCreated():
-            return {
-                "game": event.game,
-                "options": event.options,
-                "seats": event.seats,
-                "bet_coins": event.bet_coins,
-                "turn_seconds": event.turn_seconds,
-                "visibility": event.visibility,
-                "bot_level": event.bot_level,
-                "host": event.host_account_id,
-            }
+            return tables.TableCreated(event.terms, event.host.account_id)
         case events.SeatTaken():
-            return {"seat": event.seat, "account_id": event.account_id}
+            return tables.SeatTaken(event.seat, event.account_id)
         case events.BotSeated():
-            return {"seat": event.seat, "account_id": None}
+            return tables.SeatTaken(event.seat, None)
         case events.SeatFreed():
-            return {"seat": event.seat, "account_id": event.account_id, "quit": event.quit, "reason": event.reason}
+            return tables.SeatFreed(event.seat, event.account_id, event.quit, event.reason)
         case events.BotSentAway():
-            return {"seat": event.seat, "account_id": None}
+            return tables.SeatFreed(event.seat)
         case events.RoundBegan():
-            return {"game": event.game, "round": event.round, "accounts": _accounts(after)}
+            return tables.RoundStarted(event.game, event.round, _accounts(after))
         case events.SeedsShown():
             result = after.rules.result(after.state)
-            points = list(result.points) if result is not None else []
-            return {"game": event.game, "round": event.round, "accounts": _accounts(after), "points": points}
+            return tables.RoundEnded(event.game, event.round, _accounts(after), () if result is None else result.points)
         case events.GameEnded():
-            return {"game": event.game, "places": list(event.places), "totals": list(event.totals)}
+            return tables.GameEnded(event.game, event.places, event.totals)
         case events.TableClosed():
-            return {"reason": event.reason}
+            return tables.TableClosed(event.reason)
     raise AssertionError(f"{type(event).__name__} is no milestone")
 
 
-def _accounts(table: Table) -> list[str | None]:
-    return [seat.player.account_id if seat.player is not None else None for seat in table.seats]
+def _accounts(table: Table) -> tuple[str | None, ...]:
+    return tuple(seat.player.account_id if seat.player is not None else None for seat in table.seats)

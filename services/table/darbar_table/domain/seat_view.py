@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from darbar_rules.game import Legal, Shown
+from darbar_contracts.frames import SeatView, TableView
+from darbar_rules.game import Shown
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF
 from darbar_table.domain.state import Phase, Seat, Table
@@ -16,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 # The fields of the table's own events that everyone at the table may see. A kind that is missing is a fault.
 PUBLIC_FIELDS: Mapping[type[events.Event], tuple[str, ...]] = {
-    events.TableCreated: ("game", "options", "seats", "bet_coins", "turn_seconds", "visibility", "host_name"),
+    events.TableCreated: ("terms",),
     events.SeatTaken: ("seat", "name", "avatar"),
     events.SeatFreed: ("seat", "reason", "quit"),
     events.BotSeated: ("seat", "name"),
@@ -106,12 +107,12 @@ def seat_frames(
 def _add_legal(after: Table, tails: dict[int, bytes]) -> None:
     for seat in after.rules.turn(after.state).seats:
         if after.seats[seat].player is not None:
-            legal = after.rules.legal(after.state, seat)
-            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(offered(legal))
+            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(_legal(after, seat))
 
 
-def offered(legal: Legal) -> dict[str, tuple[str, ...]]:
-    """What may be decided, without the kinds of which there is nothing."""
+def _legal(table: Table, seat: int) -> dict[str, tuple[str, ...]]:
+    """What a seat on turn may decide, without the kinds of which there is nothing."""
+    legal = table.rules.legal(table.state, seat)
     parts = {"play": legal.play, "name": legal.name, "also": legal.also}
     return {kind: part for kind, part in parts.items() if part}
 
@@ -124,53 +125,41 @@ def _add_id(after: Table, event: events.Event, tails: dict[int, bytes]) -> None:
     tails[seat] = tails.get(seat, b"") + b',"id":"' + command_id.encode() + b'"'
 
 
-def table_view(table: Table, seat: int | None) -> dict[str, Any]:
-    """All that a seat may know of the table around the cards."""
-    return {
-        "table_id": table.table_id,
-        "phase": table.phase,
-        "game": table.rules.name,
-        "options": table.options_shown,
-        "bet_coins": table.bet_coins,
-        "turn_seconds": table.turn_seconds,
-        "visibility": table.visibility,
-        "host": table.host,
-        "game_number": table.game,
-        "round": table.round,
-        "attempt": table.attempt,
-        "bag": None if table.bag is None else table.bag.number,
-        "seats": [_seat_view(held) for held in table.seats],
-        "you": seat,
-    }
+def table_view(table: Table) -> TableView:
+    """All that anybody may know of the table around the cards."""
+    return TableView(
+        table_id=table.table_id,
+        terms=table.terms,
+        phase=table.phase,
+        host=table.host,
+        game_number=table.game,
+        round=table.round,
+        attempt=table.attempt,
+        bag=None if table.bag is None else table.bag.number,
+        seats=tuple(_seat_view(held) for held in table.seats),
+    )
 
 
-def _seat_view(seat: Seat) -> dict[str, Any]:
+def _seat_view(seat: Seat) -> SeatView:
     holder = seat.player
-    return {
-        "kind": "free" if seat.free else "player" if holder is not None else "bot",
-        "name": holder.name if holder is not None else seat.bot,
-        "avatar": holder.avatar if holder is not None else None,
-        "away": seat.away,
-        "bot_plays": seat.bot_plays,
-        "ready": seat.ready,
-        "committed": seat.committed is not None,
-    }
+    return SeatView(
+        kind="free" if seat.free else "player" if holder is not None else "bot",
+        name=holder.name if holder is not None else seat.bot,
+        avatar=holder.avatar if holder is not None else None,
+        away=seat.away,
+        bot_plays=seat.bot_plays,
+        ready=seat.ready,
+        committed=seat.committed is not None,
+    )
 
 
 def snapshot(table: Table, seat: int | None, remaining_ms: int | None) -> bytes:
-    """The whole of what a seat may know at this version, as one frame."""
-    in_game = table.state is not None
-    legal = None
-    if seat is not None and table.phase is Phase.PLAYING:
-        legal = table.rules.legal(table.state, seat)
-    return _encode(
-        {
-            "type": "snapshot",
-            "version": table.version,
-            "seat": seat,
-            "table": table_view(table, seat),
-            "game": table.rules.view(table.state, seat) if in_game else None,
-            "legal": legal,
-            "remaining_ms": remaining_ms,
-        }
-    )
+    """The whole of what a seat may know at this version, as one frame; what there is not is left out."""
+    shown = {"type": "snapshot", "version": table.version, "seat": seat, "table": table_view(table)}
+    if table.state is not None:
+        shown["game"] = table.rules.view(table.state, seat)
+    if table.phase is Phase.PLAYING and seat in table.rules.turn(table.state).seats:
+        shown["legal"] = _legal(table, seat)
+    if remaining_ms is not None:
+        shown["remaining_ms"] = remaining_ms
+    return _encode(shown)

@@ -19,8 +19,8 @@ def sit(draft: Draft, act: Act, frame: Sit) -> None:
     table = draft.table
     if table.seat_of(act.person.account_id) is not None:
         raise refused(TableReason.ALREADY_SEATED)
-    if act.balance_coins < STAKES_FACTOR * table.bet_coins:
-        raise refused(TableReason.SHORT_OF_COINS, needed_coins=STAKES_FACTOR * table.bet_coins)
+    if act.balance_coins < STAKES_FACTOR * table.terms.bet_coins:
+        raise refused(TableReason.SHORT_OF_COINS, needed_coins=STAKES_FACTOR * table.terms.bet_coins)
     number = _next_seat(table) if frame.seat is None else _asked_seat(table, frame.seat)
     kept = table.seats[number]
     if kept.player is not None:

@@ -29,7 +29,7 @@ def ask_stakes(draft: Draft, left_out: tuple[int, ...] = ()) -> None:
             key=key(table, "stake", draft.context.generation),
             unit=table.unit,
             attempt=table.attempt,
-            bet_coins=table.bet_coins,
+            bet_coins=table.terms.bet_coins,
             left_out=left_out,
         )
     )
@@ -92,7 +92,7 @@ def _ask_settle(draft: Draft, result: RoundResult) -> None:
     """TL-20..22, CP-34."""
     table = draft.table
     away = frozenset(number for number, seat in enumerate(table.seats) if seat.away)
-    shared = shares_of(result, bet_coins=table.bet_coins, away=away)
+    shared = shares_of(result, bet_coins=table.terms.bet_coins, away=away)
     assert table.stake_key is not None
     draft.add(
         events.SettleAsked(
@@ -118,7 +118,7 @@ def forfeit(draft: Draft) -> None:
             unit=table.unit,
             shares=(0,) * len(table.seats),
             pays_again=(),
-            forfeit_coins=table.bet_coins * len(table.seats),
+            forfeit_coins=table.terms.bet_coins * len(table.seats),
             rounding_coins=0,
         )
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from darbar_contracts.tables import Person
+from darbar_contracts.tables import Person, TableTerms
 from darbar_rules.deal import Chance
 from darbar_rules.game import Game
 from darbar_table.domain.events import RefundAsked, SettleAsked, StakesAsked
@@ -75,7 +75,8 @@ class Bag(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table at one version. `rules` is its game, `state` the game's own state; None between games.
+    """A table at one version. `rules` is its game, `state` the game's own state; None between games. `options`
+    are those of its terms, as its rules take them.
 
     `game` and `round` count from 1; `attempt` counts the count-ins of a round. `stake_key` is the stake that was
     granted for the running unit, `asked` what the wallet is asked just now. `milestones` numbers the last one.
@@ -86,11 +87,7 @@ class Table(msgspec.Struct, frozen=True):
     version: int
     rules: Game
     options: Any
-    options_shown: dict[str, Any]
-    bet_coins: int
-    turn_seconds: int
-    visibility: str
-    bot_level: str
+    terms: TableTerms
     host: int
     seats: tuple[Seat, ...]
     phase: Phase = Phase.WAITING

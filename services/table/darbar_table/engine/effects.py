@@ -93,7 +93,7 @@ class Effects:
     async def _bot_decision(self, table: Table, seat: int) -> Any | None:
         """None when there is no good answer in time: the fallback decides (TL-18)."""
         view = msgspec.Raw(_encode(table.rules.view(table.state, seat)))
-        request = BotRequest(game=table.rules.name, level=table.bot_level, seat=seat, view=view)
+        request = BotRequest(game=table.rules.name, level=table.terms.bot_level, seat=seat, view=view)
         try:
             answer = await self._bus.request(subjects.BOT_DECIDE, request, BotAnswer, timeout_seconds=BOT_SECONDS_MAX)
             return msgspec.json.decode(answer.decision, type=table.rules.decisions[answer.type])

@@ -175,7 +175,7 @@ class TableNode:
 
     def _disconnect_spectators(self, live: LiveTable) -> None:
         """At a private table nobody looks on while a round is played."""
-        if live.table.visibility != "private":
+        if live.table.terms.visibility != "private":
             return
         for socket in list(live.sockets):
             if socket.seat is None:

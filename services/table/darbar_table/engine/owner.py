@@ -232,7 +232,7 @@ class Owner:
         match table.phase:
             case Phase.PLAYING:
                 turn = table.rules.turn(table.state)
-                return ("turn", (turn.round, turn.turn)), float(table.turn_seconds)
+                return ("turn", (turn.round, turn.turn)), float(table.terms.turn_seconds)
             case Phase.COUNTING_IN:
                 return ("count_in", (table.round, table.attempt)), self._settings.count_in_seconds
             case Phase.OPENING_SEEDS:

@@ -53,8 +53,8 @@ class TableCreator:
         if known is not None:
             return look_of(known, node.process_id)
         rules, options = self._checked(command)
-        if await self._questions.balance(command.host.account_id) < STAKES_FACTOR * command.bet_coins:
-            raise refused(TableReason.SHORT_OF_COINS, needed_coins=STAKES_FACTOR * command.bet_coins)
+        if await self._questions.balance(command.host.account_id) < STAKES_FACTOR * command.terms.bet_coins:
+            raise refused(TableReason.SHORT_OF_COINS, needed_coins=STAKES_FACTOR * command.terms.bet_coins)
         await self._questions.claim(table_id, command.host.account_id)
         try:
             await self._store.open_table(table_id, shard=shard, game=rules.name)
@@ -99,22 +99,22 @@ class TableCreator:
 
     def _checked(self, command: CreateTable) -> tuple[Game, Any]:
         """The lobby has looked at all this; the table looks again, since its events are for ever."""
-        rules = BY_NAME.get(command.game)
+        rules = BY_NAME.get(command.terms.game)
         if rules is None:
             raise option_invalid("game", "there is no such game")
         try:
-            options = msgspec.convert(command.options, rules.options_type)
+            options = msgspec.convert(command.terms.options, rules.options_type)
             rules.check_options(options)
         except msgspec.ValidationError as error:
             raise option_invalid("options", str(error)) from error
         except OptionInvalid as error:
             raise option_invalid(f"options.{error.option}", error.reason) from error
-        if command.seats is not None and command.seats not in rules.seat_counts(options):
+        if command.terms.seats not in rules.seat_counts(options):
             raise option_invalid("seats", f"one of {rules.seat_counts(options)}")
         limits = self._settings
-        if not limits.bet_coins_min <= command.bet_coins <= limits.bet_coins_max:
+        if not limits.bet_coins_min <= command.terms.bet_coins <= limits.bet_coins_max:
             raise option_invalid("bet_coins", f"{limits.bet_coins_min} to {limits.bet_coins_max}")
-        if not limits.turn_seconds_min <= command.turn_seconds <= limits.turn_seconds_max:
+        if not limits.turn_seconds_min <= command.terms.turn_seconds <= limits.turn_seconds_max:
             raise option_invalid("turn_seconds", f"{limits.turn_seconds_min} to {limits.turn_seconds_max}")
         return rules, options
 

@@ -76,9 +76,9 @@ class Inspection:
         """Raises Refused table_unknown, table_private."""
         rows = await self._rows(table_id)
         first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
-        _, codec = self._codecs.of(first.game)
+        _, codec = self._codecs.of(first.terms.game)
         logged = list(decode(rows, codec))
-        if first.visibility == "private" and claims.account_id not in _sitters(logged):
+        if first.terms.visibility == "private" and claims.account_id not in _sitters(logged):
             raise refused(TableReason.TABLE_PRIVATE)
         last, bags_shown = _finished(logged)
         shown = [
@@ -88,8 +88,8 @@ class Inspection:
         ]
         return Replay(
             table_id=str(table_id),
-            game=first.game,
-            options=first.options,
+            game=first.terms.game,
+            options=first.terms.options,
             events=shown[:EVENTS_ANSWERED_MAX],
             more=len(shown) > EVENTS_ANSWERED_MAX,
         )
@@ -101,7 +101,7 @@ class Inspection:
         live = None if held is None else held.table
         rows = (await self._rows(table_id))[: None if live is None else live.version]
         first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
-        rules, codec = self._codecs.of(first.game)
+        rules, codec = self._codecs.of(first.terms.game)
         if claims.account_id not in _sitters(list(decode(rows, codec))):
             raise refused(TableReason.TABLE_PRIVATE)
         replayed = replay(table_id, rows, rules, codec)
@@ -125,8 +125,8 @@ class Inspection:
 
     def _all_milestones(self, table_id: UUID, rows: Sequence[StoredEvent]) -> list[Milestone]:
         first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
-        rules, codec = self._codecs.of(first.game)
-        table = created(str(table_id), first, rules, msgspec.convert(first.options, rules.options_type))
+        rules, codec = self._codecs.of(first.terms.game)
+        table = created(str(table_id), first, rules, msgspec.convert(first.terms.options, rules.options_type))
         notes = [milestone_of(first, table, at=rows[0].at, generation=self._settings.generation)]
         for row in rows[1:]:
             event = codec.decode(row.kind, row.body)
@@ -161,7 +161,7 @@ def fingerprint(table: Any) -> str:
 
 
 def _sitters(logged: Sequence[events.Event]) -> set[str]:
-    hosts = {event.host_account_id for event in logged if isinstance(event, events.TableCreated)}
+    hosts = {event.host.account_id for event in logged if isinstance(event, events.TableCreated)}
     return hosts | {event.account_id for event in logged if isinstance(event, events.SeatTaken)}
 
 

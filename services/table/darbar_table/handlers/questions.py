@@ -89,11 +89,7 @@ def look_of(live: LiveTable, process_id: str) -> TableLook:
     table = live.table
     return TableLook(
         table_id=table.table_id,
-        game=table.rules.name,
-        options=table.options_shown,
-        bet_coins=table.bet_coins,
-        turn_seconds=table.turn_seconds,
-        visibility=table.visibility,  # type: ignore[arg-type]
+        terms=table.terms,
         phase=table.phase,
         seats=tuple(seat.player for seat in table.seats),
         bots=tuple(number for number, seat in enumerate(table.seats) if seat.bot is not None),

@@ -222,7 +222,7 @@ class PlayerSocket:
         """A private table is seen by those who sit there, and by those who could sit down."""
         table = live.table
         seated = table.seat_of(claims.account_id) is not None
-        if seated or table.visibility == "public":
+        if seated or table.terms.visibility == "public":
             return
         if table.phase is Phase.PLAYING or not any(can_be_taken(table, seat) for seat in table.seats):
             raise refused(TableReason.TABLE_PRIVATE)

@@ -26,7 +26,7 @@ def rebuilt(table_id: UUID, events: Iterable[Event], rules: Game) -> Table:
     first = next(events, None)
     if not isinstance(first, TableCreated):
         raise LogBroken("a log begins with table_created")
-    options = msgspec.convert(first.options, rules.options_type)
+    options = msgspec.convert(first.terms.options, rules.options_type)
     table = created(str(table_id), first, rules, options)
     for event in events:
         table = evolve(table, event)
