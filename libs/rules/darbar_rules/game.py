@@ -71,12 +71,23 @@ class OptionInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a game stands: `seats` may decide now (usually one); none while the table must deal or the game is over."""
+    """Where a game stands: `seats` may decide now (usually one); none while the table must deal or the game is over.
+
+    `dealt` is the turn at which the cards in play were dealt: a decision that is accepted out of turn is stale when it
+    names an earlier one, for then it was about other cards (KR-8).
+    """
 
     round: int
     turn: int
     seats: tuple[int, ...]
     game_over: bool = False
+    dealt: int = 0
+
+    def is_named_by(self, round: int, turn: int, *, out_of_turn: bool) -> bool:
+        """Whether a decision that names this round and turn is about where the game stands now (GEN-4)."""
+        if out_of_turn:
+            return round == self.round and self.dealt <= turn <= self.turn
+        return (round, turn) == (self.round, self.turn)
 
 
 @dataclass(frozen=True, slots=True)

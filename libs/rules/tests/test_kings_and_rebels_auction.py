@@ -216,7 +216,7 @@ def test_kr_10_everybody_passed_other_cards_by_the_next_dealer_in_the_same_round
     assert isinstance(dealt, RoundDealt)
     assert (dealt.round, dealt.dealer, dealt.attempt, dealt.to_act, dealt.turn) == (3, 0, 1, 1, 4)
     assert not dealt.must_bid
-    assert KINGS_AND_REBELS.turn(again.state) == Turn(3, 4, (1,))
+    assert KINGS_AND_REBELS.turn(again.state) == Turn(3, 4, (1,), dealt=4)
     assert again.state.match.totals == (150, 0, 0, 150)
     assert KINGS_AND_REBELS.result(again.state) is None
     assert again.state.auction.said == ()

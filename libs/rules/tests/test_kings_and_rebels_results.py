@@ -173,3 +173,23 @@ def test_gen_5_the_clock_plays_the_lowest_card_of_kings_and_rebels(
 ) -> None:
     table = play(options, trick, trump="H", holding={1: hand})
     assert KINGS_AND_REBELS.fallback(KINGS_AND_REBELS.view(table.state, 1)) == PlayCard(card)
+
+
+@pytest.mark.ruling("GEN-5")
+@pytest.mark.parametrize(
+    ("trick", "hand", "by_rank", "as_top_trump"),
+    [
+        ("0: 9D", "3S KC", "3S", "KC"),  # void, and the king of clubs is the lower card
+        ("0: 9H", "3S AH 2C", "AH", "AH"),  # hearts are trump: with the option the three of spades follows, too
+        ("0: 9H", "3S 2C", "2C", "3S"),  # and when it is the only trump it has to be played
+        ("0: 9S", "3S 4S", "3S", "4S"),  # led spades: with the option it is no spade
+        ("0: 9C", "3S AD AH AS", "3S", "AD"),  # even aces go first
+    ],
+)
+def test_gen_5_the_clock_counts_a_three_of_spades_that_beats_all_as_the_highest_card(
+    trick: str, hand: str, by_rank: str, as_top_trump: str
+) -> None:
+    for top, card in ((False, by_rank), (True, as_top_trump)):
+        options = KingsAndRebelsOptions(seats=4, three_of_spades_top_trump=top)
+        table = play(options, trick, trump="H", holding={1: hand})
+        assert KINGS_AND_REBELS.fallback(KINGS_AND_REBELS.view(table.state, 1)) == PlayCard(card)

@@ -195,6 +195,28 @@ def test_the_same_events_give_the_same_state_and_the_same_seed_the_same_events(g
     assert state == steps[-1].after
 
 
+@pytest.mark.ruling("GEN-4")
+@GAMES
+def test_gen_4_what_is_said_out_of_turn_is_stale_once_other_cards_are_dealt(game: Game) -> None:
+    deals = 0
+    for seed, options in enumerate(pairwise_options(game)[:12]):
+        for step in random_game(game, options, seed, rounds_max=3, power_share=0.9):
+            if step.seat is None:
+                kind_of_deal = game.kind_of(step.events[0])
+            now = game.turn(step.after)
+            assert 0 <= now.dealt <= now.turn
+            if any(game.kind_of(event) == kind_of_deal for event in step.events):
+                deals += 1
+                for turn in range(now.turn):
+                    assert turn >= now.dealt or not now.is_named_by(now.round, turn, out_of_turn=True)
+                for name in ("round", "turn"):
+                    later = {"round": now.round, "turn": now.turn} | {name: getattr(now, name) + 1}
+                    assert not now.is_named_by(**later, out_of_turn=True)
+                assert game.out_of_turn <= set(game.decisions)
+                assert not game.out_of_turn or now.dealt == now.turn
+    assert deals >= 12
+
+
 @pytest.mark.ruling("GEN-5")
 @GAMES
 @LONG_RUN

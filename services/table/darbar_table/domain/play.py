@@ -21,8 +21,8 @@ def decide(draft: Draft, seat: int, act: Act) -> None:
     if table.phase is not Phase.PLAYING:
         raise refused(Refusal.NOT_NOW)
     turn: Turn = table.rules.turn(table.state)
-    other_turn = frame.turn != turn.turn and frame.__struct_config__.tag not in table.rules.out_of_turn
-    if frame.round != turn.round or other_turn:
+    out_of_turn = frame.__struct_config__.tag in table.rules.out_of_turn
+    if not turn.is_named_by(frame.round, frame.turn, out_of_turn=out_of_turn):
         raise refused(TableReason.STALE_TURN, round=turn.round, turn=turn.turn)
     produced = table.rules.decide(table.state, seat, act.decision, table.chance)  # type: ignore[arg-type]
     held = table.seats[seat]

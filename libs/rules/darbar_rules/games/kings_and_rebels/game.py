@@ -84,7 +84,7 @@ class KingsAndRebels:
 
     def turn(self, state: State) -> Turn:
         seats = () if state.play.to_act is None else (state.play.to_act,)
-        return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over")
+        return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over", state.auction.dealt)
 
     def legal(self, state: State, seat: int) -> Legal:
         return play.legal(state, seat)

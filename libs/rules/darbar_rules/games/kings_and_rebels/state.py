@@ -55,6 +55,7 @@ class Auction(NamedTuple):
     passed: int = 0  # a bit for each seat that is out
     said: tuple[Said, ...] = ()
     must_bid: int | None = None  # the seat that may not pass before there is a bid
+    dealt: int = 0  # the turn at which it began: a pass that names an earlier one was said in another auction
 
 
 class Deal(NamedTuple):
@@ -135,7 +136,7 @@ def _round_dealt(state: State, event: RoundDealt) -> State:
     return State(
         state.terms,
         Match("bidding", event.round, event.dealer, state.match.totals),
-        Auction(must_bid=event.to_act if event.must_bid else None),
+        Auction(must_bid=event.to_act if event.must_bid else None, dealt=event.turn),
         Deal(event.hands, event.attempt),
         Middle((0,) * state.terms.seats),
         Play(tuple(mask_of_hand(hand) for hand in event.hands), to_act=event.to_act, turn=event.turn),
