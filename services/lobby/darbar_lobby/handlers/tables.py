@@ -8,21 +8,20 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms
-from darbar_kit.errors import Refused
-from darbar_lobby.api import (
+from darbar_contracts.api import (
     ListQuery,
     NewTable,
     QuickPlay,
-    QuickPlayed,
     SeatedAt,
-    Socket,
+    SocketPaths,
     TableList,
     TableListed,
-    TableMade,
+    TableRef,
     TableSeen,
 )
+from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms
+from darbar_kit.errors import Refused
 from darbar_lobby.domain.codes import is_code
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry
 from darbar_lobby.domain.idempotency import IDEMPOTENCY_KEY, body_sha256
@@ -94,19 +93,7 @@ class Tables:
             if look is not None and free_seats(look):
                 return _found(entry.table_id, look.process_id)
         new_table = NewTable(game=body.game, bet_coins=body.bet_coins, visibility="public")
-        answer = await self.create(host, secrets.token_urlsafe() if key is None else key, new_table)
-        if answer.status != 201:
-            return answer
-        made = msgspec.json.decode(answer.body, type=TableMade)
-        played = QuickPlayed(
-            table_id=made.table_id,
-            made=True,
-            socket=made.socket,
-            code=made.code,
-            invite_token=made.invite_token,
-            invite_url=made.invite_url,
-        )
-        return StoredAnswer(201, msgspec.json.encode(played))
+        return await self.create(host, secrets.token_urlsafe() if key is None else key, new_table)
 
     async def listed(self, query: ListQuery) -> TableList:
         """Out of the directory alone: asking every owner would cost more than a seat taken a moment ago."""
@@ -170,7 +157,7 @@ class Tables:
                 account_id, key, answer=answer, forget_table_id=request.table_id
             )
         entry, code = await self._projector.open(request.table_id)
-        made = TableMade(
+        made = TableRef(
             table_id=entry.table_id,
             code=code,
             invite_token=entry.invite_token,
@@ -246,10 +233,10 @@ def validated_key(key: str) -> None:
         raise Refused(Reason.IDEMPOTENCY_KEY_INVALID)
 
 
-def socket_of(table_id: str, process_id: str | None) -> Socket:
+def socket_of(table_id: str, process_id: str | None) -> SocketPaths:
     """Where to connect."""
     path = f"tables/{table_id}/socket"
-    return Socket(direct=f"/play/at/{process_id}/{path}" if process_id else None, any=f"/play/{path}")
+    return SocketPaths(direct=f"/play/at/{process_id}/{path}" if process_id else None, any=f"/play/{path}")
 
 
 def free_seats(look: TableLook) -> int:
@@ -278,8 +265,8 @@ def _is_for(entry: DirectoryEntry, look: TableLook | None, account_id: str | Non
 
 
 def _found(table_id: str, process_id: str | None) -> StoredAnswer:
-    played = QuickPlayed(table_id, False, socket_of(table_id, process_id))
-    return StoredAnswer(200, msgspec.json.encode(played))
+    found = TableRef(table_id, socket_of(table_id, process_id), made=False)
+    return StoredAnswer(200, msgspec.json.encode(found))
 
 
 def _validated_table_id(table_id: str) -> str:
