@@ -39,6 +39,11 @@ def table_look(process_id: str) -> str:
     return f"table.at.{process_id}.look"
 
 
+def table_leave_alone(process_id: str) -> str:
+    """Where one table process frees the seat of a host who sits alone and is brought to another table."""
+    return f"table.at.{process_id}.leave_alone"
+
+
 def milestone(table_id: str) -> str:
     """Where the milestones of one table are published."""
     return f"milestone.table.{table_id}"
@@ -47,7 +52,18 @@ def milestone(table_id: str) -> str:
 # Service -> (may publish, may subscribe). Its own inbox is added by the server's configuration.
 _JETSTREAM = ("$JS.API.>", "$JS.ACK.>")
 PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "lobby": ((TABLE_WHERE, TABLE_MILESTONES, "table.at.*.create", "table.at.*.look", "wallet.grant", *_JETSTREAM), ()),
+    "lobby": (
+        (
+            TABLE_WHERE,
+            TABLE_MILESTONES,
+            "table.at.*.create",
+            "table.at.*.look",
+            "table.at.*.leave_alone",
+            "wallet.grant",
+            *_JETSTREAM,
+        ),
+        (),
+    ),
     "table": (
         ("wallet.stake", "wallet.settle", "wallet.refund", "wallet.balances", "bot.>", MILESTONE_SUBJECTS, *_JETSTREAM),
         (TABLE_WHERE, TABLE_MILESTONES, "table.at.>"),

@@ -70,6 +70,20 @@ class LookRequest(msgspec.Struct, frozen=True):
     table_id: str
 
 
+class LeaveAloneRequest(msgspec.Struct, frozen=True):
+    """Free the seat of an account that sits alone at a table where nothing has begun: it goes to another one."""
+
+    table_id: str
+    account_id: str
+
+
+class LeaveAloneAnswer(msgspec.Struct, frozen=True):
+    """`left`: the account sits there no more, and may sit elsewhere. False: it has company, or a count-in or a game has
+    begun, and it stays."""
+
+    left: bool
+
+
 class MilestoneEvent(msgspec.Struct, frozen=True, tag_field="kind"):
     """What happened, as far as other services keep it."""
 

@@ -20,8 +20,10 @@ from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.catalogue import Games
 from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.grants import Grants
+from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.passwords import Passwords
 from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.http import ROUTES, Routes, public_routes
 from darbar_lobby.limits import Limits
@@ -32,6 +34,8 @@ from darbar_lobby.settings import Settings
 from darbar_lobby.store.accounts import AccountStore
 from darbar_lobby.store.database import Database
 from darbar_lobby.store.directory import DirectoryStore
+from darbar_lobby.store.intentions import IntentionStore
+from darbar_lobby.store.quick_play import QuickPlayStore
 from darbar_rules.games import ALL
 
 TIDY_SECONDS = 600.0
@@ -97,27 +101,30 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
     settings, bus, database, metrics = app[SETTINGS], app[BUS], app[DATABASE], app[METRICS]
     sql = queries("darbar_lobby")
     store, directory, table_client = AccountStore(database, sql), DirectoryStore(database, sql), TableClient(bus)
-    games = Games(ALL, rules_folder=settings.rules_folder)
     projector = DirectoryProjector(directory)
-    grants = Grants(store, bus, metrics)
+    games = Games(ALL, rules_folder=settings.rules_folder)
     app[STORE] = store
-    app[GRANTS] = grants
+    app[GRANTS] = grants = Grants(store, bus, metrics)
     app[MILESTONES] = MilestoneConsumer(bus=bus, table_client=table_client, projector=projector, metrics=metrics)
+    intentions = IntentionStore(database, sql)
+    creation = TableCreation(
+        intentions=intentions,
+        projector=projector,
+        table_client=table_client,
+        games=games,
+        metrics=metrics,
+        public_url=settings.public_url,
+    )
     app[ROUTES] = Routes(
-        accounts=Accounts(
-            store=store,
-            writer=TokenWriter(settings.token_private_key),
-            passwords=Passwords(),
-            grants=grants,
-            metrics=metrics,
-        ),
-        tables=Tables(
+        accounts=_accounts(app, store, grants),
+        tables=Tables(directory=directory, table_client=table_client, public_url=settings.public_url),
+        creation=creation,
+        matchmaker=Matchmaker(
             directory=directory,
-            projector=projector,
+            quick_play=QuickPlayStore(database, sql),
+            intentions=intentions,
+            creation=creation,
             table_client=table_client,
-            games=games,
-            metrics=metrics,
-            public_url=settings.public_url,
         ),
         games=games,
         grants=grants,
@@ -126,6 +133,11 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         addresses=app[ADDRESSES],
     )
     yield
+
+
+def _accounts(app: web.Application, store: AccountStore, grants: Grants) -> Accounts:
+    writer = TokenWriter(app[SETTINGS].token_private_key)
+    return Accounts(store=store, writer=writer, passwords=Passwords(), grants=grants, metrics=app[METRICS])
 
 
 async def open_tasks(app: web.Application) -> AsyncIterator[None]:

@@ -9,7 +9,12 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from darbar_contracts.api import (
+from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import Person
+from darbar_kit.errors import Refused
+from darbar_kit.http import answer, bearer, field_of, read_body
+from darbar_kit.tokens import Claims, TokenReader
+from darbar_lobby.api import (
     Catalogue,
     ChangeMe,
     EndSession,
@@ -20,25 +25,23 @@ from darbar_contracts.api import (
     NewSession,
     NewTable,
     QuickPlay,
+    QuickPlayed,
     Session,
     TableList,
-    TableRef,
+    TableMade,
     TableSeen,
     ToppedUp,
 )
-from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import Person
-from darbar_kit.errors import Refused
-from darbar_kit.http import answer, bearer, field_of, read_body
-from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.client_address import ClientAddresses
 from darbar_lobby.handlers.accounts import Accounts, to_public
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
+from darbar_lobby.handlers.matchmaking import Matchmaker
+from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.limits import Limits
 from darbar_lobby.middlewares import take
-from darbar_lobby.store.directory import StoredAnswer
+from darbar_lobby.store.intentions import StoredAnswer
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
 
@@ -51,6 +54,8 @@ class Routes:
         *,
         accounts: Accounts,
         tables: Tables,
+        creation: TableCreation,
+        matchmaker: Matchmaker,
         games: Games,
         grants: Grants,
         reader: TokenReader,
@@ -59,6 +64,8 @@ class Routes:
     ) -> None:
         self._accounts = accounts
         self._tables = tables
+        self._creation = creation
+        self._matchmaker = matchmaker
         self._games = games
         self._grants = grants
         self._reader = reader
@@ -115,13 +122,13 @@ class Routes:
         host = await self._host(request)
         body = await read_body(request, NewTable)
         take(self._limits.tables_made.take(host.account_id))
-        return _stored(await self._tables.create(host, request.headers.get(IDEMPOTENCY_KEY_HEADER, ""), body))
+        return _stored(await self._creation.create(host, request.headers.get(IDEMPOTENCY_KEY_HEADER, ""), body))
 
     async def quick_play(self, request: web.Request) -> web.Response:
         host = await self._host(request)
         body = await read_body(request, QuickPlay)
         take(self._limits.tables_made.take(host.account_id))
-        return _stored(await self._tables.quick_play(host, request.headers.get(IDEMPOTENCY_KEY_HEADER), body))
+        return _stored(await self._matchmaker.quick_play(host, request.headers.get(IDEMPOTENCY_KEY_HEADER), body))
 
     async def tables(self, request: web.Request) -> web.Response:
         return answer(await self._tables.listed(_query(request)))
@@ -212,7 +219,7 @@ ALL = (
         path="/v1/tables",
         act=Routes.new_table,
         body=NewTable,
-        answers={201: TableRef},
+        answers={201: TableMade},
         idempotency_key="needed",
     ),
     Route(method="GET", path="/v1/tables", act=Routes.tables, query=ListQuery, answers={200: TableList}, token="none"),
@@ -224,7 +231,7 @@ ALL = (
         path="/v1/quick-play",
         act=Routes.quick_play,
         body=QuickPlay,
-        answers={200: TableRef, 201: TableRef},
+        answers={200: QuickPlayed, 201: QuickPlayed},
         idempotency_key="optional",
     ),
 )

@@ -93,17 +93,33 @@ SELECT count(*) FROM grant_due;
 
 -- intend --
 -- The intent is stored before the table service is asked: a repeat with the same key finishes the same table.
-INSERT INTO idempotency (account_id, key, body_sha256, table_id, request) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO idempotency (account_id, key, body_sha256, table_id, request, making_until)
+VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
 ON CONFLICT (account_id, key) DO NOTHING
 RETURNING table_id;
 
 -- intention --
 -- What is stored under a key.
-SELECT table_id, body_sha256, request, status, answer FROM idempotency WHERE account_id = $1 AND key = $2;
+SELECT account_id, key, body_sha256, request, status, answer FROM idempotency WHERE account_id = $1 AND key = $2;
+
+-- intention_of_table --
+-- What a table is being made from, for whoever has to finish it.
+SELECT account_id, key, body_sha256, request, status, answer FROM idempotency WHERE table_id = $1;
+
+-- make_intention --
+-- Nobody makes this table any more, and it is not made: whoever gets a row is the maker now.
+UPDATE idempotency SET making_until = now() + $3 * interval '1 second'
+ WHERE account_id = $1 AND key = $2 AND status IS NULL AND (making_until IS NULL OR making_until <= now())
+RETURNING table_id;
+
+-- release_intention --
+-- The maker has failed.
+UPDATE idempotency SET making_until = NULL WHERE account_id = $1 AND key = $2;
 
 -- answer_intention --
 -- The first answer stays: of two repeats at once both send the same one.
-UPDATE idempotency SET status = $3, answer = $4 WHERE account_id = $1 AND key = $2 AND status IS NULL;
+UPDATE idempotency SET status = $3, answer = $4 WHERE account_id = $1 AND key = $2 AND status IS NULL
+RETURNING table_id;
 
 -- new_entry --
 -- Leaves an entry that is there as it is: milestones may have told of the table first.
@@ -163,11 +179,59 @@ SELECT directory.*, account.name AS host_name, account.avatar AS host_avatar
    AND ($4::bigint IS NULL OR sequence < $4)
  ORDER BY sequence DESC LIMIT $5;
 
--- quick_play --
--- Tables that wait come before tables that play, fuller ones before emptier ones, older ones before younger ones.
-SELECT directory.* FROM directory
- WHERE state = 'open' AND visibility = 'public' AND free_seats > 0 AND game = $1 AND bet_coins = $2
- ORDER BY playing, free_seats, sequence LIMIT $3;
+-- Quick play. All of these but the last run in one transaction that begins with quick_play_locked.
+
+-- quick_play_locked --
+-- Whoever seeks the same game and bet is served one after the other, in whichever process.
+SELECT pg_advisory_xact_lock(hashtextextended('quick_play ' || $1::text || ' ' || $2::int, 0));
+
+-- quick_play_best --
+-- The table to send an account to ($3). Places held by others who are on their way count as taken. The account's own
+-- comes first: the table it is making or has sat down at since it was looked for, the one it was sent to before. Then
+-- tables that wait before tables that play, fuller ones before emptier ones, older ones before younger ones.
+SELECT directory.*
+  FROM directory
+ CROSS JOIN LATERAL (
+    SELECT count(*) AS held FROM quick_play_place AS place
+     WHERE place.table_id = directory.table_id AND place.held_until > now() AND place.account_id <> $3
+       AND NOT (state = 'asked' AND place.account_id = host_id)
+       AND NOT EXISTS (SELECT 1 FROM seat_holder
+                        WHERE seat_holder.table_id = place.table_id AND seat_holder.account_id = place.account_id)
+  ) AS places
+ CROSS JOIN LATERAL (
+    SELECT (state = 'asked' AND host_id = $3)
+        OR EXISTS (SELECT 1 FROM seat_holder
+                    WHERE seat_holder.table_id = directory.table_id AND seat_holder.account_id = $3) AS is_there,
+           EXISTS (SELECT 1 FROM quick_play_place AS place
+                    WHERE place.table_id = directory.table_id AND place.account_id = $3
+                      AND place.held_until > now()) AS is_coming
+  ) AS own
+ WHERE game = $1 AND bet_coins = $2 AND visibility = 'public' AND free_seats > 0
+   AND (free_seats > places.held OR own.is_there)
+   AND state <> 'closed' AND (state = 'open' OR created_at > now() - $4 * interval '1 second')
+   AND (abandoned_until IS NULL OR abandoned_until <= now())
+   AND directory.table_id <> ALL($5::uuid[])
+   AND ($6::bigint IS NULL OR sequence < $6)
+ ORDER BY own.is_there DESC, own.is_coming DESC, playing, free_seats - places.held, sequence
+ LIMIT 1;
+
+-- quick_play_held --
+-- Who else is on the way to a table.
+SELECT account_id FROM quick_play_place WHERE table_id = $1 AND account_id <> $2 AND held_until > now();
+
+-- hold_place --
+-- An account is on its way to one table at a time.
+INSERT INTO quick_play_place (account_id, table_id, held_until) VALUES ($1, $2, now() + $3 * interval '1 second')
+ON CONFLICT (account_id) DO UPDATE SET table_id = excluded.table_id, held_until = excluded.held_until;
+
+-- abandon --
+-- Its host leaves it for an older one.
+UPDATE directory SET abandoned_until = now() + $2 * interval '1 second' WHERE table_id = $1;
+
+-- stay --
+-- The host did not get away: people are sent here again, and no place waits for the host elsewhere.
+WITH stays AS (UPDATE directory SET abandoned_until = NULL WHERE table_id = $1)
+DELETE FROM quick_play_place WHERE account_id = $2;
 
 -- by_code --
 -- A code opens nothing while no seat is free.
@@ -222,3 +286,8 @@ DELETE FROM directory WHERE table_id IN (
 -- They have rested.
 DELETE FROM code WHERE code IN (
     SELECT code FROM code WHERE freed_at < now() - $2 * interval '1 day' LIMIT $1);
+
+-- forget_places --
+-- Whoever held them has sat down, or did not come.
+DELETE FROM quick_play_place WHERE account_id IN (
+    SELECT account_id FROM quick_play_place WHERE held_until < now() - $2 * interval '1 day' LIMIT $1);

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,14 @@ from darbar_contracts.subjects import (
     WALLET_QUEUE,
     milestone,
     table_create,
+    table_leave_alone,
     table_look,
 )
 from darbar_contracts.tables import (
     AnyMilestoneEvent,
     CreateTable,
+    LeaveAloneAnswer,
+    LeaveAloneRequest,
     LookRequest,
     Milestone,
     MilestonesAnswer,
@@ -46,9 +50,10 @@ from darbar_contracts.wallet import GrantRequest, WalletAnswer, WalletReason
 from darbar_kit.bus import Bus, Listening
 from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.errors import Refused, Unavailable
-from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase
+from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase, eventually
 from darbar_kit.tokens import new_private_key_pem
 from darbar_lobby.app import MILESTONES, build_app
+from darbar_lobby.domain.table_look import sits_alone
 from darbar_lobby.milestone_consumer import CONSUMER, ensure_milestones
 from darbar_lobby.settings import Settings
 
@@ -68,6 +73,9 @@ class TableDouble:
         self.refusals: list[Refused | Unavailable] = []
         self.nowhere_times = 0
         self.looks_fail = False
+        self.stays = False
+        self.gate = asyncio.Event()
+        self.gate.set()
         self.milestones_fail = False
         self.free_by_table: dict[str, int] = {}
 
@@ -76,6 +84,7 @@ class TableDouble:
         await self._bus.serve(TABLE_MILESTONES, MilestonesRequest, self._milestones_after, queue=TABLE_QUEUE)
         await self._bus.serve(table_create(PROCESS), CreateTable, self._create)
         await self._bus.serve(table_look(PROCESS), LookRequest, self._look)
+        await self._bus.serve(table_leave_alone(PROCESS), LeaveAloneRequest, self._leave_alone)
         await ensure_milestones(self._bus.jetstream)
 
     def seat(self, table_id: str, seat: int, person: Person | None, *, bot: bool = False) -> None:
@@ -129,6 +138,7 @@ class TableDouble:
 
     async def _create(self, table: CreateTable) -> TableLook:
         self.asked.append(table)
+        await self.gate.wait()
         if self.refusals:
             raise self.refusals.pop(0)
         if table.table_id not in self.tables:
@@ -143,6 +153,18 @@ class TableDouble:
         if request.table_id not in self.tables:
             raise Refused(TableReason.TABLE_UNKNOWN)
         return self.tables[request.table_id]
+
+    async def _leave_alone(self, request: LeaveAloneRequest) -> LeaveAloneAnswer:
+        """Told as the table tells it: the seat is freed, and nobody being left, the table is closed."""
+        look = self.tables.get(request.table_id)
+        if look is None:
+            return LeaveAloneAnswer(left=True)
+        if self.stays or not sits_alone(look, request.account_id):
+            return LeaveAloneAnswer(left=False)
+        del self.tables[request.table_id]
+        self.note(request.table_id, "seat_freed", free_seats=len(look.seats), seat=0, account_id=request.account_id)
+        self.note(request.table_id, "table_closed", free_seats=0, reason="empty")
+        return LeaveAloneAnswer(left=True)
 
     async def _milestones_after(self, request: MilestonesRequest) -> MilestonesAnswer:
         if self.milestones_fail:
@@ -210,6 +232,10 @@ class Caller:
     @property
     def person(self) -> Person:
         return Person(self.account["id"], self.account["name"], self.account["avatar"])
+
+    def at(self, client: TestClient[web.Request, web.Application]) -> Caller:
+        """The same person, asking another lobby."""
+        return replace(self, client=client)
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
         sent = {"X-Forwarded-For": self.address} | {name.replace("_", "-"): text for name, text in headers.items()}
@@ -288,6 +314,19 @@ class LobbyServer:
             lines = (await response.text()).splitlines()
         found = [line for line in lines if line.startswith((f"{name} ", f"{name}{{"))]
         return sum(float(line.rpartition(" ")[2]) for line in found)
+
+
+async def until_free_seats(lobby: LobbyServer, viewer: Caller, table_id: str, *, count: int) -> None:
+    """Waits until the directory, not the owner, says so."""
+
+    async def is_so() -> bool:
+        lobby.table.looks_fail = True
+        seen = await viewer.get(f"/v1/tables/{table_id}")
+        lobby.table.looks_fail = False
+        told = len(lobby.table.milestones[table_id])
+        return bool(seen.body["free_seats"] == count) and await lobby.number_of(table_id) == told
+
+    await eventually(is_so)
 
 
 def signed_in(caller: Caller, session: Mapping[str, Any]) -> Caller:

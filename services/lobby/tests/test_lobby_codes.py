@@ -1,4 +1,4 @@
-"""Finding tables: by code, invite, list and quick play. Open this when people don't find each other."""
+"""Finding tables: by code, invite and list. Open this when people don't find each other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from lobby_doubles import PROCESS, Caller, LobbyServer, Reply, open_lobby
+from lobby_doubles import LobbyServer, open_lobby, until_free_seats
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 
@@ -207,62 +207,3 @@ async def test_a_full_table_is_not_listed(lobby: LobbyServer) -> None:
 async def test_a_query_is_refused(lobby: LobbyServer, query: str) -> None:
     answered = await lobby.stranger().get(f"/v1/tables?{query}")
     assert (answered.status, answered.code) == (400, "query_invalid")
-
-
-async def test_quick_play_opens_a_public_table_when_there_is_none(lobby: LobbyServer) -> None:
-    player = await lobby.guest()
-    played = await quick_play(player, bet_coins=710)
-    assert (played.status, played.body["made"]) == (201, True)
-    asked = lobby.table.asked[-1]
-    assert (asked.terms.visibility, asked.terms.bet_coins, asked.terms.bot_level) == ("public", 710, "normal")
-    again = await quick_play(player, bet_coins=710)
-    assert (again.status, again.body["made"]) == (200, False)
-    assert again.body["table_id"] == played.body["table_id"]
-    assert again.body["socket"]["direct"] == f"/play/at/{PROCESS}/tables/{played.body['table_id']}/socket"
-
-
-async def test_quick_play_finds_the_fullest_table_that_has_a_free_seat(lobby: LobbyServer) -> None:
-    emptier = (await (await lobby.guest()).make_table(lobby.key(), bet_coins=720)).body["table_id"]
-    fuller = (await (await lobby.guest()).make_table(lobby.key(), bet_coins=720)).body["table_id"]
-    host = await lobby.guest()
-    lobby.table.note(fuller, "seat_taken", free_seats=2, seat=2, account_id=host.account["id"])
-    await lobby.table.tell(*lobby.table.milestones[fuller])
-    await until_free_seats(lobby, host, fuller, count=2)
-    assert (await quick_play(await lobby.guest(), bet_coins=720)).body["table_id"] == fuller
-    for seat in (1, 2, 3):
-        # The directory does not know yet that it is full, but its owner does.
-        lobby.table.seat(fuller, seat, None, bot=True)
-    assert (await quick_play(await lobby.guest(), bet_coins=720)).body["table_id"] == emptier
-
-
-async def test_quick_play_says_when_one_sits_elsewhere(lobby: LobbyServer) -> None:
-    player = await lobby.guest()
-    made = await player.make_table(lobby.key(), bet_coins=730)
-    answered = await quick_play(player, bet_coins=740)
-    assert (answered.status, answered.code) == (409, "seated_elsewhere")
-    assert answered.body["details"] == {"table_id": made.body["table_id"]}
-    lobby.table.seat(made.body["table_id"], 0, None)
-    assert (await quick_play(player, bet_coins=740)).status == 201, "left a moment ago"
-
-
-async def test_quick_play_of_an_unknown_game_is_refused(lobby: LobbyServer) -> None:
-    player = await lobby.guest()
-    answered = await player.post("/v1/quick-play", {"game": "snap", "bet_coins": 100})
-    assert (answered.status, answered.code) == (422, "game_unknown")
-
-
-async def quick_play(player: Caller, *, bet_coins: int) -> Reply:
-    return await player.post("/v1/quick-play", {"game": "court_piece", "bet_coins": bet_coins})
-
-
-async def until_free_seats(lobby: LobbyServer, viewer: Caller, table_id: str, *, count: int) -> None:
-    """Waits until the directory, not the owner, says so."""
-
-    async def is_so() -> bool:
-        lobby.table.looks_fail = True
-        seen = await viewer.get(f"/v1/tables/{table_id}")
-        lobby.table.looks_fail = False
-        told = len(lobby.table.milestones[table_id])
-        return bool(seen.body["free_seats"] == count) and await lobby.number_of(table_id) == told
-
-    await eventually(is_so)

@@ -200,7 +200,9 @@ async def test_a_table_whose_answer_was_lost_is_opened_by_its_milestone_and_name
     table_id = made.body["table_id"]
     connection = await asyncpg.connect(lobby.database.url)
     # As if this process had died between the table's answer and its own.
-    await connection.execute("UPDATE idempotency SET status = NULL, answer = NULL WHERE key = $1", key)
+    await connection.execute(
+        "UPDATE idempotency SET status = NULL, answer = NULL, making_until = now() WHERE key = $1", key
+    )
     await connection.execute("DELETE FROM code")
     await connection.execute("DELETE FROM seat_holder WHERE table_id = $1", table_id)
     await connection.execute("UPDATE directory SET state = 'asked' WHERE table_id = $1", table_id)

@@ -13,7 +13,7 @@ from darbar_kit.errors import Unavailable
 from darbar_lobby.domain.codes import CodeStep, code_step, new_code
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry, Step
 from darbar_lobby.domain.milestones import applied, entry_of, opened, step_for
-from darbar_lobby.store.directory import Change, DirectoryStore
+from darbar_lobby.store.directory import DirectoryChange, DirectoryStore
 
 # With half of all codes in use twenty tries fail once in a million.
 CODE_TRIES_MAX = 20
@@ -72,7 +72,7 @@ class DirectoryProjector:
                         pass
         return Applied(tuple(kinds))
 
-    async def _unheard_of(self, change: Change, first: Milestone) -> DirectoryEntry | None:
+    async def _unheard_of(self, change: DirectoryChange, first: Milestone) -> DirectoryEntry | None:
         entry = entry_of(first, secrets.token_urlsafe(INVITE_BYTES))
         if entry is None:
             return None
@@ -80,7 +80,9 @@ class DirectoryProjector:
         # Another lobby may have stored it at the same moment: what lies there counts.
         return await change.entry()
 
-    async def _write(self, change: Change, before: DirectoryEntry, after: DirectoryEntry, *, kind: str) -> None:
+    async def _write(
+        self, change: DirectoryChange, before: DirectoryEntry, after: DirectoryEntry, *, kind: str
+    ) -> None:
         await change.write(before, after)
         match code_step(after, kind, has_code=await change.code() is not None):
             case CodeStep.GIVE:
@@ -90,7 +92,7 @@ class DirectoryProjector:
             case CodeStep.KEEP:
                 pass
 
-    async def _give_code(self, change: Change) -> None:
+    async def _give_code(self, change: DirectoryChange) -> None:
         for _ in range(CODE_TRIES_MAX):
             if await change.give_code(new_code(self._below)):
                 return

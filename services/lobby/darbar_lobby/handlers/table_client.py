@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from darbar_contracts.refusals import Reason
-from darbar_contracts.subjects import TABLE_MILESTONES, TABLE_WHERE, table_create, table_look
+from darbar_contracts.subjects import TABLE_MILESTONES, TABLE_WHERE, table_create, table_leave_alone, table_look
 from darbar_contracts.tables import (
     CreateTable,
+    LeaveAloneAnswer,
+    LeaveAloneRequest,
     LookRequest,
     MilestonesAnswer,
     MilestonesRequest,
@@ -20,6 +22,7 @@ from darbar_kit.errors import Refused, Unavailable
 
 WHERE_SECONDS_MAX = 1.0
 LOOK_SECONDS_MAX = 1.0
+LEAVE_SECONDS_MAX = 3.0
 CREATE_SECONDS_MAX = 3.0
 MILESTONES_SECONDS_MAX = 5.0
 # An owner that died is replaced within 6 s or so: a creation waits for that.
@@ -75,6 +78,20 @@ class TableClient:
             return (await self._where(table_id)).process_id
         except (Refused, Unavailable):
             return None
+
+    async def leave_alone(self, table_id: str, account_id: str) -> bool:
+        """Frees the seat of an account that sits alone at a table where nothing has begun; False when it stays."""
+        process_id = await self.where(table_id)
+        if process_id is None:
+            return False
+        request = LeaveAloneRequest(table_id, account_id)
+        try:
+            answer = await self._bus.request(
+                table_leave_alone(process_id), request, LeaveAloneAnswer, timeout_seconds=LEAVE_SECONDS_MAX
+            )
+        except (Refused, Unavailable):
+            return False
+        return answer.left
 
     async def milestones(self, table_id: str, after: int) -> MilestonesAnswer:
         """What happened at a table after a milestone. Raises Unavailable or Refused."""

@@ -23,6 +23,7 @@ REFRESH_TOKENS_KEPT_DAYS = 7
 INTENTIONS_KEPT_DAYS = 30
 INTENTS_KEPT_DAYS = 1
 CODES_KEPT_DAYS = 1
+PLACES_KEPT_DAYS = 1
 
 
 class NameLoginTaken(Exception):
@@ -154,6 +155,7 @@ class AccountStore:
                 ("forget_intentions", INTENTIONS_KEPT_DAYS),
                 ("forget_intents", INTENTS_KEPT_DAYS),
                 ("forget_codes", CODES_KEPT_DAYS),
+                ("forget_places", PLACES_KEPT_DAYS),
             ):
                 await connection.execute(self._sql[query], TIDIED_AT_ONCE_MAX, days)
 

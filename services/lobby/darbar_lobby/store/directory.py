@@ -1,4 +1,4 @@
-"""Tables, seats, codes and stored answers in the database. Open this when a table or a code is lost or doubled."""
+"""Tables, seats and codes in the database. Open this when a table or a code is lost or doubled."""
 
 from __future__ import annotations
 
@@ -9,31 +9,15 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from darbar_contracts.api import HostShown, ListQuery
-from darbar_contracts.tables import CreateTable, Person, TableTerms
+from darbar_contracts.tables import Person, TableTerms
+from darbar_lobby.api import HostShown, ListQuery
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
 from darbar_lobby.store.database import Connection, Database
 
 CODE_RESTS_SECONDS = 3600.0
 
 
-class StoredAnswer(msgspec.Struct, frozen=True):
-    """An HTTP answer, word for word."""
-
-    status: int
-    body: bytes
-
-
-class Intention(msgspec.Struct, frozen=True):
-    """What is stored under an idempotency key; `answer` None: the table service has not answered yet."""
-
-    table_id: str
-    body_sha256: bytes
-    request: CreateTable
-    answer: StoredAnswer | None
-
-
-class Change:
+class DirectoryChange:
     """One table, locked until the transaction that this belongs to is over."""
 
     def __init__(self, connection: Connection, sql: Mapping[str, str], table_id: str) -> None:
@@ -92,30 +76,10 @@ class DirectoryStore:
         self._sql = sql
 
     @asynccontextmanager
-    async def changing(self, table_id: str) -> AsyncIterator[Change]:
+    async def changing(self, table_id: str) -> AsyncIterator[DirectoryChange]:
         """One transaction about one table."""
         async with self._database.transaction() as connection:
-            yield Change(connection, self._sql, table_id)
-
-    async def intend(
-        self, account_id: str, key: str, *, body_sha256: bytes, request: CreateTable, entry: DirectoryEntry
-    ) -> Intention:
-        """Stores the key with the table it will make, or answers what was stored under it before."""
-        async with self._database.transaction() as connection:
-            values = (account_id, key, body_sha256, UUID(entry.table_id), msgspec.json.encode(request))
-            if await connection.fetchval(self._sql["intend"], *values) is not None:
-                await insert_entry(connection, self._sql, entry)
-            return await self._intention(connection, account_id, key)
-
-    async def answer_intention(
-        self, account_id: str, key: str, *, answer: StoredAnswer, forget_table_id: str | None = None
-    ) -> StoredAnswer:
-        """Stores the answer unless there is one; answers what is stored. With a refusal the table is forgotten."""
-        async with self._database.transaction() as connection:
-            await connection.execute(self._sql["answer_intention"], account_id, key, answer.status, answer.body)
-            if forget_table_id is not None:
-                await connection.execute(self._sql["forget_intent"], UUID(forget_table_id))
-            return (await self._intention(connection, account_id, key)).answer or answer
+            yield DirectoryChange(connection, self._sql, table_id)
 
     async def entry(self, table_id: str) -> DirectoryEntry | None:
         async with self._database.connection() as connection:
@@ -155,22 +119,9 @@ class DirectoryStore:
                 query.limit + 1,
             )
         return [
-            (_entry(row, ()), HostShown(row["host_name"], row["host_avatar"]) if row["host_name"] else None)
+            (entry_of_row(row, ()), HostShown(row["host_name"], row["host_avatar"]) if row["host_name"] else None)
             for row in rows
         ]
-
-    async def quick_play(self, game: str, bet_coins: int, count_max: int) -> list[DirectoryEntry]:
-        """Public tables to try, the best first; seats are left out."""
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(self._sql["quick_play"], game, bet_coins, count_max)
-        return [_entry(row, ()) for row in rows]
-
-    async def _intention(self, connection: Connection, account_id: str, key: str) -> Intention:
-        row = await connection.fetchrow(self._sql["intention"], account_id, key)
-        assert row is not None, "the key was stored before, and keys are kept for long"
-        answer = None if row["answer"] is None else StoredAnswer(row["status"], row["answer"])
-        request = msgspec.json.decode(row["request"], type=CreateTable)
-        return Intention(str(row["table_id"]), row["body_sha256"], request, answer)
 
     async def _whole(self, connection: Connection, row: asyncpg.Record | None) -> DirectoryEntry | None:
         return await whole(connection, self._sql, row)
@@ -200,10 +151,10 @@ async def whole(connection: Connection, sql: Mapping[str, str], row: asyncpg.Rec
     if row is None:
         return None
     holders = await connection.fetch(sql["holders"], row["table_id"])
-    return _entry(row, tuple(Holder(*holder) for holder in holders))
+    return entry_of_row(row, tuple(Holder(*holder) for holder in holders))
 
 
-def _entry(row: asyncpg.Record, holders: tuple[Holder, ...]) -> DirectoryEntry:
+def entry_of_row(row: asyncpg.Record, holders: tuple[Holder, ...]) -> DirectoryEntry:
     return DirectoryEntry(
         table_id=str(row["table_id"]),
         host_id=row["host_id"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import zlib
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -24,8 +25,6 @@ from darbar_contracts.frames import (
     Ping,
     Sit,
     TableReason,
-    command_digest,
-    command_id_in,
 )
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused, Unavailable
@@ -174,9 +173,9 @@ class PlayerSocket:
             elif isinstance(frame, FreshToken):
                 self._fresh_token(frame)
             else:
-                await self._command(self._live, frame)
+                await self._command(self._live, frame, text)
         except Refused as error:
-            self._refused(error, text)
+            self._refused(error)
 
     def _decode(self, text: bytes) -> Any:
         try:
@@ -186,13 +185,13 @@ class PlayerSocket:
         except (msgspec.DecodeError, UnicodeError) as error:
             raise refused(TableReason.FRAME_INVALID, problem="not JSON") from error
 
-    def _refused(self, error: Refused, text: bytes) -> None:
+    def _refused(self, error: Refused) -> None:
         """A frame that could not be read, or a hello that is refused: the latter ends the socket."""
         if self._live is None:
             self.close(error.code, error.message)
             return
         self._node.metrics.refusals.labels(error.code).inc()
-        CommandReply(self, command_id_in(text)).refuse(error.code, error.message, details=error.details, retry=False)
+        CommandReply(self, None).refuse(error.code, error.message, details=error.details, retry=False)
         self._invalid += 1
         if self._invalid > FRAMES_INVALID_MAX:
             self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
@@ -256,12 +255,12 @@ class PlayerSocket:
             raise refused(TableReason.TOKEN_INVALID)
         self._authenticate(claims)
 
-    async def _command(self, live: LiveTable, frame: Any) -> None:
+    async def _command(self, live: LiveTable, frame: Any, text: bytes) -> None:
         assert self._person is not None
         if not _ID.fullmatch(frame.id):
             raise refused(TableReason.COMMAND_ID_INVALID)
         reply = CommandReply(self, frame.id)
-        digest = command_digest(frame)
+        digest = zlib.crc32(text)
         if isinstance(frame, Sit):
             await self._sit(live, frame, digest=digest, reply=reply)
             return

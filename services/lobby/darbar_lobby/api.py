@@ -1,11 +1,7 @@
-"""Everything that is asked and answered over public HTTP, but for the wallet's pages. Open this to write a client.
-
-Requests refuse unknown fields: a typo never passes silently. Answers may get more fields at any time.
-"""
+"""Everything the lobby's HTTP takes and answers, and why it refuses. Open this to write a client."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -20,6 +16,9 @@ TURN_SECONDS_MAX = 30
 TURN_SECONDS_QUICK_PLAY = 15
 TABLES_LISTED_MAX = 50
 TABLES_LISTED_DEFAULT = 20
+
+
+# Requests. Unknown fields are refused: a typo never passes silently.
 
 
 class NewGuest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,12 +81,7 @@ class ListQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
 
 
-class Problem(msgspec.Struct, frozen=True):
-    """The body of every refusal; docs/refusals.md lists the codes."""
-
-    code: str
-    message: str = ""
-    details: dict[str, Any] = {}
+# Answers.
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -110,7 +104,7 @@ class Session(msgspec.Struct, frozen=True):
     access_seconds: int
 
 
-class SocketPaths(msgspec.Struct, frozen=True):
+class Socket(msgspec.Struct, frozen=True):
     """Where to connect: `direct` (the owner; None when nobody owns the table just now) first, then `any`."""
 
     direct: str | None
@@ -122,7 +116,7 @@ class SeatedAt(msgspec.Struct, frozen=True):
 
     table_id: str
     game: str
-    socket: SocketPaths
+    socket: Socket
 
 
 class Me(msgspec.Struct, frozen=True):
@@ -168,18 +162,14 @@ class Catalogue(msgspec.Struct, frozen=True):
     avatars: tuple[str, ...]
 
 
-class TableRef(msgspec.Struct, frozen=True):
-    """POST /v1/tables and POST /v1/quick-play: a table one can join, and how others are let in.
-
-    `made`: it was opened for this player. `code` None: no seat is free any more, or it is not this player's to give.
-    """
+class TableMade(msgspec.Struct, frozen=True):
+    """POST /v1/tables. `code` None: no seat is free any more."""
 
     table_id: str
-    socket: SocketPaths
-    made: bool = True
-    code: str | None = None
-    invite_token: str | None = None
-    invite_url: str | None = None
+    code: str | None
+    invite_token: str
+    invite_url: str
+    socket: Socket
 
 
 class HostShown(msgspec.Struct, frozen=True):
@@ -197,7 +187,7 @@ class TableListed(msgspec.Struct, frozen=True):
     free_seats: int
     playing: bool
     host: HostShown | None
-    socket: SocketPaths
+    socket: Socket
 
 
 class TableList(msgspec.Struct, frozen=True):
@@ -216,43 +206,18 @@ class TableSeen(msgspec.Struct, frozen=True):
     table: TableLook
     fresh: bool
     free_seats: int
-    socket: SocketPaths
+    socket: Socket
     code: str | None = None
     invite_token: str | None = None
     invite_url: str | None = None
 
-    @property
-    def ref(self) -> TableRef:
-        """What is needed to join it."""
-        return TableRef(self.table.table_id, self.socket, False, self.code, self.invite_token, self.invite_url)
 
-
-class ReplayEvent(msgspec.Struct, frozen=True):
-    """One stored event. `body` is its JSON text as stored, None while it holds a secret; `chain` is its link in hex."""
-
-    version: int
-    kind: str
-    at: Annotated[datetime, Meta(tz=True)]
-    body: str | None
-    chain: str
-
-
-class Replay(msgspec.Struct, frozen=True):
-    """GET /v1/tables/{table_id}/replay: the log up to the last round whose result is stored.
-
-    `more`: ask again with `after` the last version.
-    """
+class QuickPlayed(msgspec.Struct, frozen=True):
+    """POST /v1/quick-play: the table to take a seat at; `made` says that it was opened for this player."""
 
     table_id: str
-    terms: TableTerms
-    events: tuple[ReplayEvent, ...]
-    more: bool = False
-
-
-class TableAudit(msgspec.Struct, frozen=True):
-    """GET /v1/tables/{table_id}/audit: what the server finds when it compares its store with its memory."""
-
-    version: int
-    events: int
-    chain_holds: bool
-    replay_equals_live: bool
+    made: bool
+    socket: Socket
+    code: str | None = None
+    invite_token: str | None = None
+    invite_url: str | None = None

@@ -1,0 +1,16 @@
+"""Where to connect and what to send to friends. Open this when a client is sent to the wrong place."""
+
+from __future__ import annotations
+
+from darbar_lobby.api import Socket
+
+
+def socket_of(table_id: str, process_id: str | None) -> Socket:
+    """Where to connect."""
+    path = f"tables/{table_id}/socket"
+    return Socket(direct=f"/play/at/{process_id}/{path}" if process_id else None, any=f"/play/{path}")
+
+
+def invite_url(public_url: str, invite_token: str) -> str:
+    """What a host copies and sends to friends."""
+    return f"{public_url.rstrip('/')}/join/{invite_token}"

@@ -1,0 +1,123 @@
+"""How quick play brings people together. Open this when those who seek the same sit apart."""
+
+from __future__ import annotations
+
+import secrets
+
+import msgspec
+
+from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import Person, TableLook
+from darbar_kit.errors import Refused
+from darbar_lobby.api import NewTable, QuickPlay, QuickPlayed, TableMade
+from darbar_lobby.domain.directory_model import DirectoryEntry
+from darbar_lobby.domain.table_look import has_room, sits_alone, sits_in
+from darbar_lobby.handlers.addresses import socket_of
+from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.handlers.table_creation import TableCreation
+from darbar_lobby.store.directory import DirectoryStore
+from darbar_lobby.store.intentions import Intention, IntentionStore, NewIntention, StoredAnswer
+from darbar_lobby.store.quick_play import Place, QuickPlayStore
+
+TABLES_TRIED_MAX = 5
+
+
+class Matchmaker:
+    """The database decides about those who seek the same game and bet, one after the other. What takes time is done
+    outside of that decision, and another table is tried when it fails."""
+
+    def __init__(
+        self,
+        *,
+        directory: DirectoryStore,
+        quick_play: QuickPlayStore,
+        intentions: IntentionStore,
+        creation: TableCreation,
+        table_client: TableClient,
+    ) -> None:
+        self._directory = directory
+        self._quick_play = quick_play
+        self._intentions = intentions
+        self._creation = creation
+        self._table_client = table_client
+
+    async def quick_play(self, player: Person, key: str | None, body: QuickPlay) -> StoredAnswer:
+        """The table where one sits with others comes first, then one with a free seat, then a new one. A host who sits
+        alone is brought to an older table (TL-7)."""
+        new_table = NewTable(game=body.game, bet_coins=body.bet_coins, visibility="public")
+        new = self._creation.new_intention(player, secrets.token_urlsafe() if key is None else key, new_table)
+        own = await self._directory.seated_at(player.account_id)
+        look = None if own is None else await self._table_client.look(own.table_id)
+        if own is None or (look is not None and not sits_in(look, player.account_id)):
+            return await self._find_or_make(new)
+        if (own.terms.game, own.terms.bet_coins, own.terms.visibility) != (body.game, body.bet_coins, "public"):
+            raise Refused(Reason.SEATED_ELSEWHERE, details={"table_id": own.table_id})
+        if look is not None and sits_alone(look, player.account_id):
+            moved = await self._move(new, own)
+            if moved is not None:
+                return moved
+        return _found(own.table_id, look)
+
+    async def _find_or_make(self, new: NewIntention) -> StoredAnswer:
+        tried: list[str] = []
+        for _ in range(TABLES_TRIED_MAX):
+            found = await self._quick_play.find_or_intend(new, tried=tried)
+            if isinstance(found, Intention):
+                return _played(await self._creation.finish(new, found))
+            if found.entry.state == "asked" and found.entry.host_id == new.account_id:
+                own = await self._intentions.of_table(found.entry.table_id)
+                if own is not None:
+                    return _played(await self._creation.made(own))
+            look = await self._look_for_room(new, found)
+            if look is not None:
+                return _found(found.entry.table_id, look)
+            tried.append(found.entry.table_id)
+        return _played(await self._creation.finish(new, await self._intentions.intend(new)))
+
+    async def _move(self, new: NewIntention, own: DirectoryEntry) -> StoredAnswer | None:
+        """From a table where a host sits alone to an older one; None when the host stays."""
+        tried: list[str] = []
+        for _ in range(TABLES_TRIED_MAX):
+            place = await self._quick_play.find_older(new, own, tried=tried)
+            if place is None:
+                break
+            look = await self._look_for_room(new, place)
+            if look is not None and await self._table_client.leave_alone(own.table_id, new.account_id):
+                return _found(place.entry.table_id, look)
+            tried.append(place.entry.table_id)
+        if tried:
+            await self._quick_play.stay(new.account_id, own)
+        return None
+
+    async def _look_for_room(self, new: NewIntention, place: Place) -> TableLook | None:
+        """A look at a table where one sits already, or that has a seat for one more than those who are on their way.
+        None when it has none."""
+        if place.entry.state == "asked":
+            intention = await self._intentions.of_table(place.entry.table_id)
+            if intention is None or (await self._creation.made(intention)).status != 201:
+                return None
+        look = await self._table_client.look(place.entry.table_id)
+        if look is not None and (sits_in(look, new.account_id) or has_room(look, place.held_by)):
+            return look
+        return None
+
+
+def _found(table_id: str, look: TableLook | None) -> StoredAnswer:
+    played = QuickPlayed(table_id, False, socket_of(table_id, None if look is None else look.process_id))
+    return StoredAnswer(200, msgspec.json.encode(played))
+
+
+def _played(answer: StoredAnswer) -> StoredAnswer:
+    """The answer to a creation as an answer to quick play."""
+    if answer.status != 201:
+        return answer
+    made = msgspec.json.decode(answer.body, type=TableMade)
+    played = QuickPlayed(
+        table_id=made.table_id,
+        made=True,
+        socket=made.socket,
+        code=made.code,
+        invite_token=made.invite_token,
+        invite_url=made.invite_url,
+    )
+    return StoredAnswer(201, msgspec.json.encode(played))
