@@ -29,25 +29,24 @@ from bench.rows import Row
 from darbar_contracts.wallet import GrantRequest, SettleRequest, Share, StakeRequest, StakeSeat, WalletAnswer
 from darbar_kit.database import open_pool, queries
 from darbar_kit.provision import DatabaseUrls
-from darbar_wallet.books import (
+from darbar_wallet.domain.decide import GrantTerms, decide
+from darbar_wallet.domain.ledger_view import EarlierAnswer, LedgerView
+from darbar_wallet.domain.transfers import (
     BOTS,
     FORFEIT,
     ROUNDING,
-    Books,
-    Known,
     Posting,
     TransferKind,
-    as_asked,
+    keyed,
     kind_of,
     player,
     pot,
     reserve,
 )
-from darbar_wallet.domain import GrantTerms, decide
+from darbar_wallet.engine.writer import Writer
 from darbar_wallet.metrics import Metrics
-from darbar_wallet.reading import Reader
-from darbar_wallet.store import Connection, LedgerStore, accounts_of
-from darbar_wallet.writer import Writer
+from darbar_wallet.store.ledger_reader import LedgerReader
+from darbar_wallet.store.ledger_store import Connection, LedgerStore, accounts_of
 
 ROW = "wallet_transfers"
 TARGET_RATIO = 15.0
@@ -131,9 +130,9 @@ class Naive:
         self._pool = pool
 
     async def ask(self, request: Transfer) -> bool:
-        wanted = as_asked(request)
+        wanted = keyed(request)
         async with self._pool.acquire() as connection, connection.transaction():
-            decision = decide(wanted, await _naive_books(connection, request), GrantTerms())
+            decision = decide(wanted, await _naive_view(connection, request), GrantTerms())
             await connection.execute(
                 "INSERT INTO naive_transfer (key, kind, request_hash, request, answer, closes)"
                 " VALUES ($1, $2, $3, $4, $5, $6)",
@@ -156,23 +155,24 @@ class Naive:
         await self._pool.execute("INSERT INTO naive_account SELECT unnest($1::text[]), 0", lying)
 
 
-async def _naive_books(connection: Connection, request: Transfer) -> Books:
-    known: dict[str, Known] = {}
+async def _naive_view(connection: Connection, request: Transfer) -> LedgerView:
+    answered: dict[str, EarlierAnswer] = {}
     closed: dict[str, TransferKind] = {}
     for key in (request.key, request.stake_key) if isinstance(request, SettleRequest) else (request.key,):
         row = await connection.fetchrow("SELECT request_hash, request, answer FROM naive_transfer WHERE key = $1", key)
         if row is not None:
             answer = msgspec.json.decode(row["answer"], type=WalletAnswer)
-            known[key] = Known(row["request_hash"], answer, msgspec.json.decode(row["request"], type=StakeRequest))
+            stake = msgspec.json.decode(row["request"], type=StakeRequest)
+            answered[key] = EarlierAnswer(row["request_hash"], answer, stake)
     if isinstance(request, SettleRequest):
         kind = await connection.fetchval("SELECT kind FROM naive_transfer WHERE closes = $1", request.stake_key)
         closed = {} if kind is None else {request.stake_key: TransferKind(kind)}
     balances: dict[str, int] = {}
-    for account in sorted(accounts_of([request], known) - {FORFEIT, ROUNDING}):
+    for account in sorted(accounts_of([request], answered) - {FORFEIT, ROUNDING}):
         balances[account] = await connection.fetchval(
             "SELECT balance_coins FROM naive_account WHERE account = $1 FOR UPDATE", account
         )
-    return Books(balances=balances, known=known, closed=closed)
+    return LedgerView(balances=balances, answered=answered, closed=closed)
 
 
 async def _naive_post(connection: Connection, key: str, posting: Posting) -> None:
@@ -193,7 +193,7 @@ async def _naive_post(connection: Connection, key: str, posting: Posting) -> Non
 async def open_writer(pool: asyncpg.Pool[asyncpg.Record], metrics: Metrics) -> Writer:
     """A writer with its row, as in the service, but without NATS."""
     writer_id = uuid4()
-    sql = queries("darbar_wallet")
+    sql = queries("darbar_wallet.store")
     await pool.execute(
         "INSERT INTO wallet_writer (writer_id, expires_at) VALUES ($1, now() + interval '1 day')", writer_id
     )
@@ -247,7 +247,7 @@ async def opened(url: str) -> AsyncIterator[asyncpg.Pool[asyncpg.Record]]:
 
 async def refuse_coins_off(pool: asyncpg.Pool[asyncpg.Record]) -> None:
     """A figure for a ledger that lost a coin would be worth nothing."""
-    audit = await Reader(pool, queries("darbar_wallet")).audit()
+    audit = await LedgerReader(pool, queries("darbar_wallet.store")).audit()
     print(f"audit after it: {msgspec.json.encode(audit).decode()}", flush=True)
     assert audit.sum_coins == 0
     assert audit.balances_match

@@ -90,7 +90,7 @@ link_packages() {
     root=$(pwd -P)
     write_if_other "$site/darbar.pth" "$(for package in "${packages[@]}"; do printf '%s/%s\n' "$root" "$package"; done)"
     write_if_other "$venv/bin/darbar" '#!/bin/sh
-exec "$(dirname "$0")/python" -m darbar_local "$@"'
+exec "$(dirname "$0")/python" -P -m darbar_local "$@"'
     [[ -x "$venv/bin/darbar" ]] || chmod 755 "$venv/bin/darbar"
 }
 

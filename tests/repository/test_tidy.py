@@ -40,7 +40,7 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ("libs/kit/darbar_kit/bus.py", "_outcome"): "the outermost loop of a message: the sender must get an answer",
     ("libs/kit/darbar_kit/http.py", "errors_middleware"): "the outermost loop of a request: logged, answered with 500",
     (
-        "services/bot/darbar_bot/child.py",
+        "services/bot/darbar_bot/engine/child.py",
         "_answer",
     ): "the outermost loop: one view must not stop the bots of all tables",
     ("services/lobby/darbar_lobby/app.py", "_for_ever"): "the outermost loop of a task: the work goes on",
@@ -53,8 +53,14 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
         "services/table/darbar_table/engine/owner.py",
         "Owner._append.done",
     ): "a fault of ours freezes one table and no other",
-    ("services/wallet/darbar_wallet/holding.py", "Holding.run"): "the outermost loop of a task: the wallet comes back",
-    ("services/wallet/darbar_wallet/writer.py", "Writer._answer"): "one impossible request must not hurt its batch",
+    (
+        "services/wallet/darbar_wallet/engine/leader.py",
+        "Leader.run",
+    ): "the outermost loop of a task: the wallet comes back",
+    (
+        "services/wallet/darbar_wallet/engine/writer.py",
+        "Writer._answer",
+    ): "one impossible request must not hurt its batch",
 }
 TASK_OWNERS: Mapping[tuple[str, str], str] = {
     ("libs/kit/darbar_kit/bus.py", "Bus.serve.take"): "the bus keeps what it runs, and ends it in close()",

@@ -38,7 +38,7 @@ class Child:
 
     def start(self, variables: Mapping[str, str]) -> None:
         """A session of its own: Ctrl-C reaches us alone, and we stop services before the servers they need."""
-        command = [sys.executable, "-m", MARK, "serve", self.service.name, "--port", str(self._port)]
+        command = [sys.executable, "-P", "-m", MARK, "serve", self.service.name, "--port", str(self._port)]
         self._process = subprocess.Popen(
             [*command, "--pid-file", str(self._pid_file)],
             stdin=subprocess.DEVNULL,

@@ -98,7 +98,8 @@ def _up(asked: argparse.Namespace) -> None:
     settings = load(UpSettings, prefix="DARBAR_")
     logs.configure("", level=settings.log_level)
     options = Options(
-        data=Path(settings.data if asked.data is None else asked.data),
+        # Once and for all: whoever starts a program from it may do so in another working directory.
+        data=Path(settings.data if asked.data is None else asked.data).absolute(),
         host=settings.host if asked.host is None else asked.host,
         port=settings.port if asked.port is None else asked.port,
         processes=asked.processes,

@@ -10,11 +10,12 @@ import msgspec
 
 from darbar_contracts.subjects import PERMISSIONS
 from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
-from darbar_kit.embedded.place import PlaceUnusable, ServerMissing
 from darbar_kit.embedded.postgres import DataVersionWrong, PostgresFailed, PostgresServer
+from darbar_kit.embedded.programs import ServerMissing
+from darbar_kit.embedded.server_user import FolderUnusable
 from darbar_kit.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
 from darbar_kit.provision import DatabaseUrls, owner_role, provision, service_role
-from darbar_local.console import step
+from darbar_local.console import say, step
 from darbar_local.failures import ExitCode, Failure
 from darbar_local.folder import DataFolder
 from darbar_local.services import ALL, Service
@@ -57,6 +58,8 @@ async def start_servers(folder: DataFolder, given: GivenServers, *, unsafe: bool
         stack.push_async_callback(server.stop)
         with step("PostgreSQL started"):
             url = await server.start()
+        if server.copied_programs is not None:
+            say(f"  PostgreSQL's user can't enter this project: its programs run from {server.copied_programs}")
         running["PostgreSQL"] = server
         return url
 
@@ -74,7 +77,7 @@ async def start_servers(folder: DataFolder, given: GivenServers, *, unsafe: bool
         admin_url, nats_urls = await _both(start_postgres(), start_nats())
     except DataVersionWrong as error:
         raise Failure(ExitCode.DATA_NEWER, str(error)) from error
-    except (PostgresFailed, NatsFailed, PlaceUnusable, ServerMissing) as error:
+    except (PostgresFailed, NatsFailed, FolderUnusable, ServerMissing) as error:
         raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
     return Servers(admin_url, nats_urls, running)
 

@@ -158,11 +158,12 @@ async def darbar(tiny_services: Path, data: Path) -> AsyncIterator[Callable[...,
     """Starts the command, `up` on `data` when no arguments are given; all are ended when the test ends."""
     async with AsyncExitStack() as stack:
 
-        async def start(*arguments: str, **variables: str) -> Darbar:
+        async def start(*arguments: str, folder: Path | None = None, **variables: str) -> Darbar:
             return await stack.enter_async_context(
                 run(
                     *(arguments or ("up", "--data", str(data), "--port", "0")),
                     variables={"PYTHONPATH": str(tiny_services), "DARBAR_UNSAFE_STORAGE": "1", **variables},
+                    folder=folder,
                 )
             )
 

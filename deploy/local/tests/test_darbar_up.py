@@ -130,6 +130,23 @@ async def test_two_on_the_same_data_are_refused(shared: Shared, darbar: Start) -
     assert f"process {shared.up.pid}" in complaints
 
 
+@pytest.mark.parametrize("wiring", [[], ["--processes"]])
+async def test_without_being_told_the_data_is_in_var_where_it_was_started(
+    darbar: Start, servers_folder: Path, wiring: list[str]
+) -> None:
+    folder = servers_folder / f"a project {len(wiring)}"
+    folder.mkdir(mode=0o700)
+    # What lies where it is started is none of its modules.
+    (folder / "asyncio.py").write_text("raise SystemExit('this is not the standard library')\n")
+
+    up = await darbar("up", "--port", "0", *wiring, folder=folder)
+    await up.ready()
+
+    assert up.lines[0] == f"Darbar starts, with its data in {folder / 'var'}"
+    assert all(is_there(folder / "var" / name) for name in ("postgres/place/pg/PG_VERSION", "nats/jetstream"))
+    assert not (folder / "var" / "postgres" / "place").is_symlink()
+
+
 async def test_a_signal_stops_everything(darbar: Start) -> None:
     up = await darbar()
     await up.ready()

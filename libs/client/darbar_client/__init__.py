@@ -1,6 +1,5 @@
 """An async Python client of Darbar. Start with `Darbar(url)`; README.md has an example."""
 
-from darbar_client.answers import Account, Me, Replay, ReplayEvent, TableAudit, TableRef, TableSeen
 from darbar_client.darbar import Darbar, Player
 from darbar_client.errors import (
     CommandRefused,
@@ -12,6 +11,7 @@ from darbar_client.errors import (
 from darbar_client.patience import Patience
 from darbar_client.stream import EventStream
 from darbar_client.table import TableSocket
+from darbar_contracts.api import Account, Me, Replay, ReplayEvent, TableAudit, TableRef, TableSeen
 from darbar_contracts.frames import SeatView, TableView
 
 __all__ = [

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from darbar_client.answers import Account, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
 from darbar_client.errors import DarbarError
 from darbar_client.http import Http
 from darbar_client.patience import Patience
 from darbar_client.stream import EVENTS_UNREAD_MAX
 from darbar_client.table import TableSocket
 from darbar_client.tokens import Tokens
+from darbar_contracts.api import Account, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
 from darbar_contracts.frames import AnyServerFrame, DecisionFrames
 from darbar_contracts.tables import BotLevel, Visibility
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView

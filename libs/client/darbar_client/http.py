@@ -10,6 +10,7 @@ import msgspec
 
 from darbar_client.errors import DarbarError, Unreachable
 from darbar_client.patience import Patience, Pauses
+from darbar_contracts.api import Problem
 from darbar_contracts.refusals import Reason
 
 REQUEST_SECONDS_MAX = 15.0
@@ -18,14 +19,6 @@ RETRIED_STATUSES = frozenset({502, 503, 504})
 
 _Answer = TypeVar("_Answer")
 _LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError, OSError)
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """The body of every refusal."""
-
-    code: str
-    message: str = ""
-    details: dict[str, Any] = {}
 
 
 class Http:

@@ -9,12 +9,12 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from darbar_client.answers import SocketPaths
 from darbar_client.connection import LOST, Broken, Connection
 from darbar_client.errors import DarbarError, SocketEnded, Unreachable
 from darbar_client.http import Http
 from darbar_client.patience import Patience, Pauses
 from darbar_client.tokens import Tokens
+from darbar_contracts.api import SocketPaths
 from darbar_contracts.frames import PROTOCOL, AnyServerFrame, Closing, FreshToken, Hello
 from darbar_contracts.refusals import Reason
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from darbar_client.answers import Replay, ReplayEvent
+from darbar_contracts.api import Replay, ReplayEvent
 from darbar_rules.game import Game
 from darbar_rules.games import BY_NAME
 
@@ -34,22 +34,22 @@ class Step(NamedTuple):
 def rules_of(replay: Replay) -> Game:
     """Raises LogUnreadable for a game that these rules do not know."""
     try:
-        return BY_NAME[replay.game]
+        return BY_NAME[replay.terms.game]
     except KeyError:
-        raise LogUnreadable(f"unknown game {replay.game}") from None
+        raise LogUnreadable(f"unknown game {replay.terms.game}") from None
 
 
 def options_of(replay: Replay) -> Any:
     """The options of the table as its rules take them."""
     try:
-        return msgspec.convert(replay.options, rules_of(replay).options_type)
+        return msgspec.convert(replay.terms.options, rules_of(replay).options_type)
     except msgspec.ValidationError as error:
         raise LogUnreadable(f"options: {error}") from error
 
 
 def steps(replay: Replay) -> Iterator[Step]:
     """The whole log from its first event on. Raises LogUnreadable where it can't be followed."""
-    reader = _Reader(rules_of(replay), options_of(replay))
+    reader = _Reader(rules_of(replay), options_of(replay), replay.terms.seats)
     for logged in replay.events:
         try:
             step = reader.step(logged)
@@ -61,10 +61,10 @@ def steps(replay: Replay) -> Iterator[Step]:
 class _Reader:
     """Where the game stands while its log is read."""
 
-    def __init__(self, rules: Game, options: Any) -> None:
+    def __init__(self, rules: Game, options: Any, seats: int) -> None:
         self._rules = rules
         self._options = options
-        self._seats = 0
+        self._seats = seats
         self._state: Any = None
 
     def step(self, logged: ReplayEvent) -> Step:
@@ -74,8 +74,6 @@ class _Reader:
         if logged.kind in self._rules.events:
             event = msgspec.convert((body or {})["event"], self._rules.events[logged.kind])
             self._state = self._rules.evolve(before, event)
-        elif logged.kind == "table_created":
-            self._seats = (body or {})["terms"]["seats"]
         elif logged.kind == "game_started":
             self._state = self._rules.new(self._options, self._seats)
         elif logged.kind == "game_ended":

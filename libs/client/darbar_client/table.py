@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from darbar_client.answers import SocketPaths, TableRef
 from darbar_client.commands import Commands, new_command_id
 from darbar_client.connection import Broken
 from darbar_client.errors import CommandRefused, DarbarError, SocketEnded
@@ -23,6 +22,7 @@ from darbar_client.stream import EventStream
 from darbar_client.table_now import after
 from darbar_client.tokens import Tokens
 from darbar_contracts import frames
+from darbar_contracts.api import SocketPaths, TableRef
 from darbar_contracts.frames import (
     AnyServerFrame,
     Closing,

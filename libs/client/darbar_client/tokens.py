@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from darbar_client.answers import Account, Session
 from darbar_client.http import Http
+from darbar_contracts.api import Account, Session
 
 # A token is renewed when this much of its life is left, so that none ends on its way.
 MARGIN_SECONDS_MAX = 60.0

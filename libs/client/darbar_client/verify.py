@@ -13,9 +13,9 @@ from uuid import UUID
 
 import msgspec
 
-from darbar_client.answers import Replay, ReplayEvent
 from darbar_client.deals import DealReport, deal_reports
 from darbar_client.log import Step, rules_of, steps
+from darbar_contracts.api import Replay, ReplayEvent
 from darbar_contracts.frames import EventFrame, Snapshot
 from darbar_rules.game import Game
 
@@ -117,11 +117,11 @@ def _follows(previous: bytes, table_id: UUID, event: ReplayEvent) -> bool:
             return len(given) == hashlib.sha256().digest_size
         return link(previous, table_id, event, body=event.body.encode()) == given
     except (ValueError, OverflowError):
-        return False  # No hex, no time or no version: this was never written by a table.
+        return False  # No hex or no version: this was never written by a table.
 
 
-def _microseconds(at: str) -> int:
-    since = datetime.fromisoformat(at) - _EPOCH
+def _microseconds(at: datetime) -> int:
+    since = at - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 

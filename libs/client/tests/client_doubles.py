@@ -10,9 +10,13 @@ from typing import Any
 import msgspec
 from aiohttp import WSMsgType, web
 
+from darbar_contracts.api import Account, Session, SocketPaths, TableRef, TableSeen
+from darbar_contracts.tables import TableLook, TableTerms
+
 TABLE_ID = "6513270e-269e-4d37-b2a7-4de452e6b438"
 DIRECT = f"/play/at/p1/tables/{TABLE_ID}/socket"
 ANY = f"/play/tables/{TABLE_ID}/socket"
+PATHS = SocketPaths(direct=DIRECT, any=ANY)
 
 Json = dict[str, Any]
 Act = Callable[["ScriptedServer", Json], None]
@@ -171,33 +175,28 @@ class ScriptedServer:
             case "/v1/sessions":
                 return _json(self._session("Amina"), 201)
             case "/v1/tables":
-                return _json({"table_id": TABLE_ID, "code": "123456", "socket": {"direct": DIRECT, "any": ANY}}, 201)
+                return _json(TableRef(TABLE_ID, PATHS, code="123456"), 201)
             case _ if path == f"/v1/tables/{TABLE_ID}":
-                return _json({"table": self._look(), "socket": {"direct": DIRECT, "any": ANY}, "free_seats": 2})
+                return _json(TableSeen(self._look(), fresh=True, free_seats=2, socket=PATHS))
         return _json({"code": "not_found", "message": "", "details": {}}, 404)
 
-    def _session(self, name: str) -> Json:
+    def _session(self, name: str) -> Session:
         self._tokens["made"] += 1
         made = self._tokens["made"]
-        account = {"id": "a1", "name": name, "avatar": "kite", "role": "player", "name_login": None}
-        return {
-            "account": account,
-            "access_token": f"access-{made}",
-            "refresh_token": f"refresh-{made}",
-            "access_seconds": self.access_seconds,
-        }
+        account = Account(id="a1", name=name, avatar="kite", role="player")
+        return Session(account, f"access-{made}", f"refresh-{made}", self.access_seconds)
 
-    def _look(self) -> Json:
-        return {
-            "table_id": TABLE_ID,
-            "terms": TERMS,
-            "phase": "waiting",
-            "seats": [None] * 4,
-            "bots": [],
-            "round": 0,
-            "version": self.version,
-            "process_id": "p1",
-        }
+    def _look(self) -> TableLook:
+        return TableLook(
+            table_id=TABLE_ID,
+            terms=msgspec.convert(TERMS, TableTerms),
+            phase="waiting",
+            seats=(None,) * 4,
+            bots=(),
+            round=0,
+            version=self.version,
+            process_id="p1",
+        )
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         self.opened.append(request.path)
@@ -257,4 +256,4 @@ class ScriptedServer:
 
 
 def _json(value: Any, status: int = 200) -> web.Response:
-    return web.json_response(value, status=status)
+    return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from client_doubles import TABLE_ID, ScriptedServer
+from client_doubles import TABLE_ID, TERMS, ScriptedServer
 
 from darbar_client import Darbar, DarbarError, Patience, Player, Unreachable
 from darbar_contracts.refusals import Reason
@@ -110,8 +110,8 @@ async def test_a_revoked_refresh_token_is_raised(server: ScriptedServer, amina: 
 
 
 async def test_every_page_of_a_replay_is_read(server: ScriptedServer, amina: Player) -> None:
-    page = {"table_id": TABLE_ID, "game": "court_piece", "options": {}}
-    events = [{"version": n, "kind": "k", "at": "", "body": "{}", "chain": ""} for n in range(1, 6)]
+    page = {"table_id": TABLE_ID, "terms": TERMS}
+    events = [{"version": n, "kind": "k", "at": "2025-06-01T12:00:00Z", "body": "{}", "chain": ""} for n in range(1, 6)]
     path = f"/v1/tables/{TABLE_ID}/replay"
     server.answer_next(path, (200, page | {"events": events[:3], "more": True}))
     server.answer_next(path, (200, page | {"events": events[3:], "more": False}))

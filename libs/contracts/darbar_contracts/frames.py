@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import MISSING, fields
 from functools import reduce
 from operator import or_
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
@@ -21,6 +22,10 @@ COMMAND_ID_CHARACTERS_MAX = 32
 SEED_STRING_CHARACTERS_MAX = 64
 
 CommandId = str
+CommandIdText = Annotated[
+    str,
+    msgspec.Meta(pattern=rf"^[A-Za-z0-9_-]{{{COMMAND_ID_CHARACTERS_MIN},{COMMAND_ID_CHARACTERS_MAX}}}$"),
+]
 TableReason = Reason  # The name that the table service still uses.
 
 
@@ -104,6 +109,14 @@ class SeedOpen(Frame, frozen=True, tag="seed_open"):
     string: str
 
 
+class _Identified(msgspec.Struct, frozen=True):
+    id: CommandIdText | None = None
+
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_decode_identified = msgspec.json.Decoder(_Identified).decode
+
+
 def _decision_frame(kind: str, decision: type[Any]) -> type[Any]:
     """A decision of the rules as a frame: `id`, `round` and `turn`, then the decision's own fields."""
     types = get_type_hints(decision)
@@ -141,6 +154,19 @@ TABLE_FRAMES = (Hello, FreshToken, Ping, Sit, StartNow, Ready, Deal, Leave, ImBa
 def client_frame_type(decisions: DecisionFrames) -> Any:
     """The union of everything that a client may send, for a decoder."""
     return reduce(or_, (*TABLE_FRAMES, *decisions.by_kind.values()))
+
+
+def command_digest(command: Frame) -> int:
+    """32 bits that are the same for what means the same, whatever the order of its keys and the space between them."""
+    return zlib.crc32(_encode(command))
+
+
+def command_id_in(message: bytes) -> str | None:
+    """The id of a message that is no command, so that its refusal can name it; None when none can be read."""
+    try:
+        return _decode_identified(message).id
+    except (msgspec.DecodeError, UnicodeError):
+        return None
 
 
 # What the table sends. The owner writes event frames by hand, part by part (a public part is encoded once for all);

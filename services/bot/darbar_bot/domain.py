@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from darbar_bot.refusals import BotReason
 from darbar_bots import policies
 from darbar_bots.policy import ViewInvalid
 from darbar_contracts.bots import BotAnswer, BotRequest
+from darbar_contracts.refusals import Reason
 from darbar_rules.game import Game
 from darbar_rules.games import BY_NAME
 
@@ -18,7 +18,7 @@ from darbar_rules.games import BY_NAME
 class CannotDecide(Exception):
     """The request is at fault: asking again gives the same."""
 
-    def __init__(self, code: BotReason, message: str) -> None:
+    def __init__(self, code: Reason, message: str) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
@@ -28,23 +28,23 @@ class Decider:
     """What deciding needs, made once in each child: how each game's views are read and its decisions written."""
 
     def __init__(self) -> None:
-        self._wires: Mapping[str, _Wire] = {name: _Wire(game) for name, game in BY_NAME.items()}
+        self._codecs: Mapping[str, _Codec] = {name: _Codec(game) for name, game in BY_NAME.items()}
 
     def decide(self, request: BotRequest) -> BotAnswer:
         """Raises CannotDecide for a game or level that no policy knows, and for a view that is none of this seat."""
-        wire = self._wires.get(request.game)
-        if wire is None:
-            raise CannotDecide(BotReason.GAME_UNKNOWN, f"there is no game {request.game}")
-        view = wire.read(request.view, seat=request.seat)
+        codec = self._codecs.get(request.game)
+        if codec is None:
+            raise CannotDecide(Reason.GAME_UNKNOWN, f"there is no game {request.game}")
+        view = codec.read(request.view, seat=request.seat)
         try:
-            return wire.write(policies.decide(request.game, request.level, view))
+            return codec.write(policies.decide(request.game, request.level, view))
         except policies.NoPolicy as missing:
-            raise CannotDecide(BotReason.LEVEL_UNKNOWN, str(missing)) from missing
+            raise CannotDecide(Reason.LEVEL_UNKNOWN, str(missing)) from missing
         except ViewInvalid as invalid:
-            raise CannotDecide(BotReason.VIEW_INVALID, str(invalid)) from invalid
+            raise CannotDecide(Reason.VIEW_INVALID, str(invalid)) from invalid
 
 
-class _Wire:
+class _Codec:
     """One game's views and decisions as they cross a process."""
 
     def __init__(self, game: Game) -> None:
@@ -55,9 +55,9 @@ class _Wire:
         try:
             seen = self._decode(view)
         except (msgspec.DecodeError, UnicodeDecodeError) as invalid:
-            raise CannotDecide(BotReason.VIEW_INVALID, str(invalid)) from invalid
+            raise CannotDecide(Reason.VIEW_INVALID, str(invalid)) from invalid
         if seen.seat != seat:
-            raise CannotDecide(BotReason.VIEW_INVALID, "this is the view of another seat")
+            raise CannotDecide(Reason.VIEW_INVALID, "this is the view of another seat")
         return seen
 
     def write(self, decision: Any) -> BotAnswer:

@@ -1,11 +1,11 @@
-"""What is done with a request, whichever wire it came by. Open this to change it."""
+"""What is done with a request. Open this to change it."""
 
 from __future__ import annotations
 
 import time
 
+from darbar_bot.engine.workers import Workers
 from darbar_bot.metrics import Metrics
-from darbar_bot.workers import Workers
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_kit.errors import Refused, Unavailable
 
@@ -18,7 +18,7 @@ class Handlers:
         self._metrics = metrics
 
     async def decide(self, request: BotRequest) -> BotAnswer:
-        """Raises Refused and Unavailable with a BotReason."""
+        """Raises Refused and Unavailable with a Reason."""
         began = time.perf_counter()
         try:
             answer = await self._workers.decide(request)

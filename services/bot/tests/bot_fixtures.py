@@ -16,8 +16,8 @@ import pytest_asyncio
 from aiohttp import web
 
 from darbar_bot.app import build_app
+from darbar_bot.engine.workers import CHILD_COMMAND, Workers
 from darbar_bot.settings import Settings
-from darbar_bot.workers import CHILD_COMMAND, Workers
 from darbar_bots.court_piece.any_legal import AnyLegal
 from darbar_bots.duels import play_round
 from darbar_contracts.bots import BotRequest

@@ -7,8 +7,8 @@ import signal
 import sys
 import time
 
-from darbar_bot import child
 from darbar_bot.domain import Decider
+from darbar_bot.engine import child
 from darbar_contracts.bots import BotAnswer, BotRequest
 
 

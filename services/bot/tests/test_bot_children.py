@@ -13,8 +13,8 @@ import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 from bot_fixtures import ANSWER_SECONDS, STUBBORN_CHILD, MakeRequest, StartWorkers
 
-from darbar_bot.link import REQUESTS_IN_CHILD_MAX
-from darbar_bot.workers import REQUESTS_WAITING_MAX, Workers
+from darbar_bot.engine.child_process import REQUESTS_IN_CHILD_MAX
+from darbar_bot.engine.workers import REQUESTS_WAITING_MAX, Workers
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import eventually
@@ -24,7 +24,7 @@ MUTATIONS = 400
 # A parent like the service, which asks a child for a decision that never ends and is killed meanwhile.
 PARENT = """
 import asyncio, sys, msgspec
-from darbar_bot.workers import Workers
+from darbar_bot.engine.workers import Workers
 from darbar_contracts.bots import BotRequest
 
 async def main():

@@ -9,12 +9,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import Person
-from darbar_kit.errors import Refused
-from darbar_kit.http import answer, bearer, field_of, read_body
-from darbar_kit.tokens import Claims, TokenReader
-from darbar_lobby.api import (
+from darbar_contracts.api import (
     Catalogue,
     ChangeMe,
     EndSession,
@@ -25,13 +20,17 @@ from darbar_lobby.api import (
     NewSession,
     NewTable,
     QuickPlay,
-    QuickPlayed,
     Session,
     TableList,
-    TableMade,
+    TableRef,
     TableSeen,
     ToppedUp,
 )
+from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import Person
+from darbar_kit.errors import Refused
+from darbar_kit.http import answer, bearer, field_of, read_body
+from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.client_address import ClientAddresses
 from darbar_lobby.handlers.accounts import Accounts, to_public
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
@@ -219,7 +218,7 @@ ALL = (
         path="/v1/tables",
         act=Routes.new_table,
         body=NewTable,
-        answers={201: TableMade},
+        answers={201: TableRef},
         idempotency_key="needed",
     ),
     Route(method="GET", path="/v1/tables", act=Routes.tables, query=ListQuery, answers={200: TableList}, token="none"),
@@ -231,7 +230,7 @@ ALL = (
         path="/v1/quick-play",
         act=Routes.quick_play,
         body=QuickPlay,
-        answers={200: QuickPlayed, 201: QuickPlayed},
+        answers={200: TableRef, 201: TableRef},
         idempotency_key="optional",
     ),
 )

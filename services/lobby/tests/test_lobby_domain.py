@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lobby_doubles import milestone_event
 
+from darbar_contracts.api import NewTable
 from darbar_contracts.tables import Milestone, TableTerms
-from darbar_lobby.api import NewTable
 from darbar_lobby.domain.codes import CodeStep, code_step, is_code, new_code
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder, Step
 from darbar_lobby.domain.idempotency import body_sha256

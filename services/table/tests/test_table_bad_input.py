@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -34,6 +35,11 @@ async def _playing(stack: Stack) -> tuple[list[Player], Player, dict[str, Any]]:
     for player in players:
         await player.event("trump_chosen")
     return players, caller, chosen
+
+
+async def _say(player: Player, text: str) -> None:
+    assert player.socket is not None
+    await player.socket.send_str(text)
 
 
 @pytest.mark.parametrize(
@@ -217,6 +223,40 @@ async def test_a_repeated_command_has_one_effect_and_the_same_answer(start_table
     refusal = await caller.frame("refused")
     assert (refusal["id"], refusal["code"]) == (command_id, "command_id_reused")
     assert caller.version == before
+
+
+async def test_a_command_is_the_same_however_its_json_is_written(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    _, caller, chosen = await _playing(stack)
+    command = {"type": "play_card", "id": _id(), "round": 1, "turn": 1, "card": chosen["legal"]["play"][0]}
+    await _say(caller, json.dumps(command))
+    acknowledged = await caller.until(lambda frame: frame.get("id") == command["id"])
+    await _say(caller, json.dumps(dict(reversed(command.items())), indent=2))
+    done = await caller.frame("done")
+    assert done == {"type": "done", "id": command["id"], "version": acknowledged["version"]}
+
+
+async def test_the_refusal_of_an_unreadable_command_names_its_id(start_table: StartTable) -> None:
+    stack = await start_table()
+    player = await stack.join(await stack.open_table(), "ann")
+    command_id = _id()
+    messages = (
+        {"type": "play_card", "id": command_id, "round": "one"},
+        {"id": command_id, "type": "fly"},
+        {"type": "play_card", "id": 7},
+        {"type": "play_card", "id": "too short"},
+        {"type": "fly"},
+        [command_id],
+    )
+    for message in messages:
+        await _say(player, json.dumps(message))
+    await player.until(lambda _: len(_refusals(player)) == len(messages))
+    assert [refusal["code"] for refusal in _refusals(player)] == ["frame_invalid"] * len(messages)
+    assert [refusal["id"] for refusal in _refusals(player)] == [command_id, command_id, None, None, None, None]
+
+
+def _refusals(player: Player) -> list[dict[str, Any]]:
+    return [frame for frame in player.frames if frame["type"] == "refused"]
 
 
 async def test_other_tables_do_not_notice_a_hostile_client(start_table: StartTable) -> None:

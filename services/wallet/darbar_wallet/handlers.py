@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     WALLET_ENTRIES_PAGE,
     WALLET_ENTRIES_PAGE_MAX,
@@ -17,9 +18,8 @@ from darbar_contracts.wallet import (
     WalletView,
 )
 from darbar_kit.errors import Refused
-from darbar_wallet.reading import Reader
-from darbar_wallet.refusals import HttpReason
-from darbar_wallet.writer import Writer
+from darbar_wallet.engine.writer import Writer
+from darbar_wallet.store.ledger_reader import LedgerReader
 
 _NUMBER_MAX = 2**63 - 1
 
@@ -27,7 +27,7 @@ _NUMBER_MAX = 2**63 - 1
 class BusHandlers:
     """The requests of other services. All that concerns balances goes through the one writer."""
 
-    def __init__(self, writer: Writer, reader: Reader) -> None:
+    def __init__(self, writer: Writer, reader: LedgerReader) -> None:
         self._writer = writer
         self._reader = reader
 
@@ -50,7 +50,7 @@ class BusHandlers:
         return await self._reader.audit()
 
 
-async def show_wallet(reader: Reader, account_id: str, *, limit: str | None, before: str | None) -> WalletView:
+async def show_wallet(reader: LedgerReader, account_id: str, *, limit: str | None, before: str | None) -> WalletView:
     """A page of the player's own ledger. Raises Refused when a number is none."""
     return await reader.wallet(
         account_id,
@@ -64,7 +64,7 @@ def _number(text: str, name: str, *, maximum: int) -> int:
     number = int(text) if text.isdecimal() and len(text) <= len(str(maximum)) else 0
     if not 1 <= number <= maximum:
         raise Refused(
-            HttpReason.QUERY_INVALID,
+            Reason.QUERY_INVALID,
             f"{name} must be a number from 1 to {maximum}",
             {"field": name, "minimum": 1, "maximum": maximum},
             400,

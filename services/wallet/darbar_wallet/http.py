@@ -7,9 +7,9 @@ from aiohttp import web
 from darbar_kit.http import answer, bearer
 from darbar_kit.tokens import TokenReader
 from darbar_wallet import handlers
-from darbar_wallet.reading import Reader
+from darbar_wallet.store.ledger_reader import LedgerReader
 
-READER: web.AppKey[Reader] = web.AppKey("reader", Reader)
+READER: web.AppKey[LedgerReader] = web.AppKey("reader", LedgerReader)
 TOKENS: web.AppKey[TokenReader] = web.AppKey("tokens", TokenReader)
 
 routes = web.RouteTableDef()

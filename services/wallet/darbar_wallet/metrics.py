@@ -17,7 +17,7 @@ class Metrics:
         self.refusals = Counter("wallet_refusals", "Requests that were refused", ["reason"], registry=self.registry)
         self.repeats = Counter("wallet_repeats", "Requests whose key had been answered before", registry=self.registry)
         self.batches_failed = Counter(
-            "wallet_batches_failed", "Batches that were not stored at once", ["why"], registry=self.registry
+            "wallet_batches_failed", "Batches that were not stored at once", ["reason"], registry=self.registry
         )
         self.batch_requests = Histogram(
             "wallet_batch_requests", "Requests in a batch", buckets=_BATCH_SIZES, registry=self.registry
@@ -26,4 +26,4 @@ class Metrics:
             "wallet_batch_seconds", "From taking a batch to its commit", buckets=_BATCH_SECONDS, registry=self.registry
         )
         self.waiting = Gauge("wallet_requests_waiting", "Requests that wait for a batch", registry=self.registry)
-        self.writes = Gauge("wallet_writes", "1 while this process is the one that writes", registry=self.registry)
+        self.leader = Gauge("wallet_leader", "1 while this process is the one that writes", registry=self.registry)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     GrantRequest,
     RefundRequest,
@@ -14,41 +15,30 @@ from darbar_contracts.wallet import (
     StakeRequest,
     StakeSeat,
     WalletAnswer,
-    WalletReason,
 )
-from darbar_wallet.books import (
-    BANK,
-    BOTS,
-    FORFEIT,
-    ROUNDING,
-    Books,
-    Decision,
-    TransferRequest,
-    as_asked,
-    player,
-    pot,
-    reserve,
-)
-from darbar_wallet.domain import BET_COINS_MAX, SEATS_MAX, GrantTerms, decide
+from darbar_wallet.domain.decide import BET_COINS_MAX, SEATS_MAX, GrantTerms, decide
+from darbar_wallet.domain.ledger_view import Decision, LedgerView
+from darbar_wallet.domain.transfers import BANK, BOTS, FORFEIT, ROUNDING, TransferRequest, keyed, player, pot, reserve
 
 TERMS = GrantTerms()
 BET = 100
 
 
-def rich(*account_ids: str) -> Books:
-    """Books in which each of these has 1,000 coins."""
-    return Books(balances={BANK: -1000 * len(account_ids)} | {player(account_id): 1000 for account_id in account_ids})
+def rich(*account_ids: str) -> LedgerView:
+    """A ledger in which each of these has 1,000 coins."""
+    bank = {BANK: -1000 * len(account_ids)}
+    return LedgerView(balances=bank | {player(account_id): 1000 for account_id in account_ids})
 
 
-def tell(books: Books, request: TransferRequest) -> WalletAnswer:
+def tell(ledger: LedgerView, request: TransferRequest) -> WalletAnswer:
     """Decides and records, as the writer does."""
-    return _decided(books, request).answer
+    return _decided(ledger, request).answer
 
 
-def _decided(books: Books, request: TransferRequest) -> Decision:
-    asked = as_asked(request)
-    decision = decide(asked, books, TERMS)
-    books.record(asked, decision)
+def _decided(ledger: LedgerView, request: TransferRequest) -> Decision:
+    asked = keyed(request)
+    decision = decide(asked, ledger, TERMS)
+    ledger.record(asked, decision)
     return decision
 
 
@@ -79,44 +69,44 @@ def grant(account_id: str, kind: Literal["new_account", "top_up"], key: str = ""
 
 @pytest.mark.ruling("TL-19")
 def test_a_stake_takes_the_bet_into_the_pot_and_one_more_into_the_reserve() -> None:
-    books = rich("ann", "bob")
+    ledger = rich("ann", "bob")
 
-    answer = tell(books, stake("ann", None, "bob", None))
+    answer = tell(ledger, stake("ann", None, "bob", None))
 
     assert answer == WalletAnswer(True, balances={"ann": 800, "bob": 800})
-    assert books.balances[pot("t")] == 400
-    assert books.balances[reserve("t")] == 400
-    assert books.balances[BOTS] == -400
-    assert books.staked == {player("ann"): 100, player("bob"): 100, BOTS: 200}
+    assert ledger.balances[pot("t")] == 400
+    assert ledger.balances[reserve("t")] == 400
+    assert ledger.balances[BOTS] == -400
+    assert ledger.staked == {player("ann"): 100, player("bob"): 100, BOTS: 200}
 
 
 @pytest.mark.ruling("TL-12")
 def test_a_stake_is_refused_as_a_whole_with_all_who_are_short() -> None:
-    books = rich("ann", "bob", "cid")
-    books.balances[player("bob")] = 2 * BET - 1
+    ledger = rich("ann", "bob", "cid")
+    ledger.balances[player("bob")] = 2 * BET - 1
 
-    answer = tell(books, stake("ann", "bob", "cid", "eve"))
+    answer = tell(ledger, stake("ann", "bob", "cid", "eve"))
 
-    assert (answer.done, answer.reason, answer.short) == (False, WalletReason.SHORT_OF_COINS, ("bob", "eve"))
-    assert books.balances[player("ann")] == 1000
-    assert pot("t") not in books.balances
+    assert (answer.done, answer.reason, answer.short) == (False, Reason.SHORT_OF_COINS, ("bob", "eve"))
+    assert ledger.balances[player("ann")] == 1000
+    assert pot("t") not in ledger.balances
 
 
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        (stake("ann", bet_coins=0), WalletReason.AMOUNT_INVALID),
-        (stake("ann", bet_coins=-5), WalletReason.AMOUNT_INVALID),
-        (stake("ann", bet_coins=BET_COINS_MAX + 1), WalletReason.AMOUNT_INVALID),
-        (stake(), WalletReason.SEATS_INVALID),
-        (stake("ann", "ann"), WalletReason.SEATS_INVALID),
-        (stake(*[None] * (SEATS_MAX + 1)), WalletReason.SEATS_INVALID),
-        (settle((0, "ann", 100)), WalletReason.STAKE_UNKNOWN),
-        (grant("eve", "top_up"), WalletReason.WALLET_MISSING),
-        (grant("ann", "top_up"), WalletReason.BALANCE_TOO_HIGH),
+        (stake("ann", bet_coins=0), Reason.AMOUNT_INVALID),
+        (stake("ann", bet_coins=-5), Reason.AMOUNT_INVALID),
+        (stake("ann", bet_coins=BET_COINS_MAX + 1), Reason.AMOUNT_INVALID),
+        (stake(), Reason.SEATS_INVALID),
+        (stake("ann", "ann"), Reason.SEATS_INVALID),
+        (stake(*[None] * (SEATS_MAX + 1)), Reason.SEATS_INVALID),
+        (settle((0, "ann", 100)), Reason.STAKE_UNKNOWN),
+        (grant("eve", "top_up"), Reason.WALLET_MISSING),
+        (grant("ann", "top_up"), Reason.BALANCE_TOO_HIGH),
     ],
 )
-def test_an_impossible_request_is_refused(request_: TransferRequest, reason: WalletReason) -> None:
+def test_an_impossible_request_is_refused(request_: TransferRequest, reason: Reason) -> None:
     answer = tell(rich("ann", "bob"), request_)
 
     assert (answer.done, answer.reason) == (False, reason)
@@ -125,153 +115,153 @@ def test_an_impossible_request_is_refused(request_: TransferRequest, reason: Wal
 def test_two_stakes_on_one_seat_are_refused() -> None:
     request = StakeRequest("stake", "t", "g1.r1", 1, BET, (StakeSeat(0, "ann"), StakeSeat(0, "bob")))
 
-    assert tell(rich("ann", "bob"), request).reason == WalletReason.SEATS_INVALID
+    assert tell(rich("ann", "bob"), request).reason == Reason.SEATS_INVALID
 
 
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        (settle((0, "ann", 399)), WalletReason.SUM_MISMATCH),
-        (settle((0, "ann", 401)), WalletReason.SUM_MISMATCH),
-        (settle((0, "ann", 400), forfeit_coins=1), WalletReason.SUM_MISMATCH),
-        (settle((0, "ann", 400), pays_again=(1,)), WalletReason.SUM_MISMATCH),
-        (settle((0, "ann", 500), (1, "bob", -100)), WalletReason.AMOUNT_INVALID),
-        (settle((0, "ann", 500), rounding_coins=-100), WalletReason.AMOUNT_INVALID),
-        (settle((0, "eve", 400)), WalletReason.PAYEE_UNKNOWN),
-        (settle((0, "ann", 500), pays_again=(7,)), WalletReason.SEATS_INVALID),
-        (settle((0, "ann", 600), pays_again=(1, 1)), WalletReason.SEATS_INVALID),
-        (settle(*[(0, "ann", 0)] * (SEATS_MAX + 1)), WalletReason.SEATS_INVALID),
+        (settle((0, "ann", 399)), Reason.SUM_MISMATCH),
+        (settle((0, "ann", 401)), Reason.SUM_MISMATCH),
+        (settle((0, "ann", 400), forfeit_coins=1), Reason.SUM_MISMATCH),
+        (settle((0, "ann", 400), pays_again=(1,)), Reason.SUM_MISMATCH),
+        (settle((0, "ann", 500), (1, "bob", -100)), Reason.AMOUNT_INVALID),
+        (settle((0, "ann", 500), rounding_coins=-100), Reason.AMOUNT_INVALID),
+        (settle((0, "eve", 400)), Reason.PAYEE_UNKNOWN),
+        (settle((0, "ann", 500), pays_again=(7,)), Reason.SEATS_INVALID),
+        (settle((0, "ann", 600), pays_again=(1, 1)), Reason.SEATS_INVALID),
+        (settle(*[(0, "ann", 0)] * (SEATS_MAX + 1)), Reason.SEATS_INVALID),
     ],
 )
-def test_a_settle_that_is_not_exactly_the_pot_is_refused(request_: SettleRequest, reason: WalletReason) -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", None, "bob", None))
+def test_a_settle_that_is_not_exactly_the_pot_is_refused(request_: SettleRequest, reason: Reason) -> None:
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", None, "bob", None))
 
-    answer = tell(books, request_)
+    answer = tell(ledger, request_)
 
     assert (answer.done, answer.reason) == (False, reason)
-    assert books.balances[pot("t")] == 400
+    assert ledger.balances[pot("t")] == 400
 
 
 @pytest.mark.ruling("TL-37")
 def test_who_took_a_seat_over_can_be_paid_and_the_reserve_goes_to_who_paid_it() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", "bob"))
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", "bob"))
 
-    answer = tell(books, settle((0, "eve", 200), present_holders=("eve",)))
+    answer = tell(ledger, settle((0, "eve", 200), present_holders=("eve",)))
 
     assert answer.balances == {"ann": 900, "bob": 900, "eve": 200}
-    assert books.staked == {player("ann"): 0, player("bob"): 0}
+    assert ledger.staked == {player("ann"): 0, player("bob"): 0}
 
 
 @pytest.mark.ruling("TL-24")
 def test_a_pot_can_be_forfeited_whole_and_the_reserves_go_back() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", "bob"))
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", "bob"))
 
-    assert tell(books, settle(forfeit_coins=200)).balances == {"ann": 900, "bob": 900}
-    assert books.balances[FORFEIT] == 200
+    assert tell(ledger, settle(forfeit_coins=200)).balances == {"ann": 900, "bob": 900}
+    assert ledger.balances[FORFEIT] == 200
 
 
 @pytest.mark.ruling("TL-21")
 def test_the_coin_that_does_not_divide_goes_to_the_rounding_account() -> None:
-    books = rich("ann", "bob", "cid")
-    tell(books, stake("ann", "bob", "cid", bet_coins=25))
+    ledger = rich("ann", "bob", "cid")
+    tell(ledger, stake("ann", "bob", "cid", bet_coins=25))
 
-    answer = tell(books, settle((0, "ann", 37), (1, "bob", 37), rounding_coins=1))
+    answer = tell(ledger, settle((0, "ann", 37), (1, "bob", 37), rounding_coins=1))
 
     assert answer.balances == {"ann": 1012, "bob": 1012, "cid": 975}
-    assert books.balances[ROUNDING] == 1
+    assert ledger.balances[ROUNDING] == 1
 
 
 def test_a_refund_gives_everything_back() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", None, "bob"))
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", None, "bob"))
 
-    assert tell(books, refund()).balances == {"ann": 1000, "bob": 1000}
-    assert books.balances[BOTS] == 0
-    assert books.balances[pot("t")] == books.balances[reserve("t")] == 0
+    assert tell(ledger, refund()).balances == {"ann": 1000, "bob": 1000}
+    assert ledger.balances[BOTS] == 0
+    assert ledger.balances[pot("t")] == ledger.balances[reserve("t")] == 0
 
 
 def test_a_stake_that_was_refunded_before_it_came_is_cancelled() -> None:
-    books = rich("ann", "bob")
+    ledger = rich("ann", "bob")
 
-    assert tell(books, refund()).done
-    answer = tell(books, stake("ann", "bob"))
+    assert tell(ledger, refund()).done
+    answer = tell(ledger, stake("ann", "bob"))
 
-    assert (answer.done, answer.reason) == (False, WalletReason.STAKE_CANCELLED)
-    assert tell(books, settle((0, "ann", 200))).reason == WalletReason.STAKE_CANCELLED
+    assert (answer.done, answer.reason) == (False, Reason.STAKE_CANCELLED)
+    assert tell(ledger, settle((0, "ann", 200))).reason == Reason.STAKE_CANCELLED
 
 
 def test_after_a_settle_nothing_of_the_stake_moves_again() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", "bob"))
-    tell(books, settle((0, "ann", 200)))
-    before = dict(books.balances)
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", "bob"))
+    tell(ledger, settle((0, "ann", 200)))
+    before = dict(ledger.balances)
 
-    assert tell(books, refund()).reason == WalletReason.ALREADY_SETTLED
-    assert tell(books, settle((1, "bob", 200), key="other")).reason == WalletReason.ALREADY_SETTLED
-    assert books.balances == before
+    assert tell(ledger, refund()).reason == Reason.ALREADY_SETTLED
+    assert tell(ledger, settle((1, "bob", 200), key="other")).reason == Reason.ALREADY_SETTLED
+    assert ledger.balances == before
 
 
 def test_after_a_refund_a_settle_is_refused_and_another_refund_has_nothing_to_do() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", "bob"))
-    tell(books, refund())
-    before = dict(books.balances)
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", "bob"))
+    tell(ledger, refund())
+    before = dict(ledger.balances)
 
-    assert tell(books, settle((0, "ann", 200))).reason == WalletReason.STAKE_CANCELLED
-    assert tell(books, refund(key="other")).done
-    assert books.balances == before
+    assert tell(ledger, settle((0, "ann", 200))).reason == Reason.STAKE_CANCELLED
+    assert tell(ledger, refund(key="other")).done
+    assert ledger.balances == before
 
 
 def test_a_refund_of_a_refused_stake_is_done_and_moves_nothing() -> None:
-    books = rich("ann")
-    assert not tell(books, stake("ann", "poor")).done
+    ledger = rich("ann")
+    assert not tell(ledger, stake("ann", "poor")).done
 
-    assert tell(books, refund()) == WalletAnswer(True)
-    assert books.balances[player("ann")] == 1000
+    assert tell(ledger, refund()) == WalletAnswer(True)
+    assert ledger.balances[player("ann")] == 1000
 
 
 def test_a_refund_of_what_is_no_stake_of_this_table_is_refused() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", "bob"))
-    tell(books, grant("eve", "new_account", key="grant"))
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", "bob"))
+    tell(ledger, grant("eve", "new_account", key="grant"))
 
-    assert tell(books, refund(table_id="other")).reason == WalletReason.STAKE_UNKNOWN
-    assert tell(books, refund(key="r2", stake_key="grant")).reason == WalletReason.STAKE_UNKNOWN
+    assert tell(ledger, refund(table_id="other")).reason == Reason.STAKE_UNKNOWN
+    assert tell(ledger, refund(key="r2", stake_key="grant")).reason == Reason.STAKE_UNKNOWN
 
 
 def test_a_key_gets_its_first_answer_for_ever_and_no_other_request() -> None:
-    books = rich("ann", "bob")
-    first = tell(books, stake("ann", "bob"))
-    tell(books, settle((0, "ann", 200)))
+    ledger = rich("ann", "bob")
+    first = tell(ledger, stake("ann", "bob"))
+    tell(ledger, settle((0, "ann", 200)))
 
-    assert tell(books, stake("ann", "bob")) == first
-    assert tell(books, stake("ann", "bob", bet_coins=50)).reason == WalletReason.KEY_REUSED
-    assert tell(books, refund(key="stake")).reason == WalletReason.KEY_REUSED
+    assert tell(ledger, stake("ann", "bob")) == first
+    assert tell(ledger, stake("ann", "bob", bet_coins=50)).reason == Reason.KEY_REUSED
+    assert tell(ledger, refund(key="stake")).reason == Reason.KEY_REUSED
 
 
 def test_a_refusal_is_kept_with_its_key_too() -> None:
-    books = rich("ann")
-    refused = tell(books, stake("ann", "bob"))
-    tell(books, grant("bob", "new_account"))
+    ledger = rich("ann")
+    refused = tell(ledger, stake("ann", "bob"))
+    tell(ledger, grant("bob", "new_account"))
 
-    assert tell(books, stake("ann", "bob")) == refused
-    assert tell(books, stake("ann", "bob", key="later")).done
+    assert tell(ledger, stake("ann", "bob")) == refused
+    assert tell(ledger, stake("ann", "bob", key="later")).done
 
 
 @pytest.mark.ruling("TL-23")
 def test_a_top_up_counts_the_coins_at_tables_and_comes_once_a_day() -> None:
-    books = Books(balances={player("ann"): 40, BANK: -40}, staked={player("ann"): 25})
+    ledger = LedgerView(balances={player("ann"): 40, BANK: -40}, staked={player("ann"): 25})
 
-    answer = tell(books, grant("ann", "top_up"))
+    answer = tell(ledger, grant("ann", "top_up"))
 
     assert answer.balances == {"ann": 950}
-    assert books.total(player("ann")) == 1000
-    books.balances[player("ann")] = 0
-    books.staked.clear()
-    assert tell(books, grant("ann", "top_up", key="again")).reason == WalletReason.ALREADY_GRANTED
+    assert ledger.total(player("ann")) == 1000
+    ledger.balances[player("ann")] = 0
+    ledger.staked.clear()
+    assert tell(ledger, grant("ann", "top_up", key="again")).reason == Reason.ALREADY_GRANTED
 
 
 @pytest.mark.ruling("TL-23")
@@ -279,18 +269,18 @@ def test_a_top_up_counts_the_coins_at_tables_and_comes_once_a_day() -> None:
     ("balance", "staked", "given"), [(99, 0, True), (100, 0, False), (0, 50, False), (1, 49, True)]
 )
 def test_a_top_up_needs_less_than_a_hundred_in_all(balance: int, staked: int, *, given: bool) -> None:
-    books = Books(balances={player("ann"): balance}, staked={player("ann"): staked})
+    ledger = LedgerView(balances={player("ann"): balance}, staked={player("ann"): staked})
 
-    assert tell(books, grant("ann", "top_up")).done is given
+    assert tell(ledger, grant("ann", "top_up")).done is given
 
 
 @pytest.mark.ruling("TL-23")
 def test_a_new_account_is_granted_once_whatever_the_key() -> None:
-    books = Books()
+    ledger = LedgerView()
 
-    assert tell(books, grant("ann", "new_account")).balances == {"ann": 5000}
-    assert tell(books, grant("ann", "new_account", key="other")).reason == WalletReason.ALREADY_GRANTED
-    assert books.balances == {BANK: -5000, player("ann"): 5000}
+    assert tell(ledger, grant("ann", "new_account")).balances == {"ann": 5000}
+    assert tell(ledger, grant("ann", "new_account", key="other")).reason == Reason.ALREADY_GRANTED
+    assert ledger.balances == {BANK: -5000, player("ann"): 5000}
 
 
 # CP-34, with the bet of its text for b = 100: who has what after a round, and what the house got.
@@ -320,25 +310,25 @@ def test_a_new_account_is_granted_once_whatever_the_key() -> None:
     ],
 )
 def test_the_coins_of_a_round_of_court_piece(round_: SettleRequest, after: tuple[int, ...], house: int) -> None:
-    books = rich("ann", "bob", "cid", "dan")
-    tell(books, stake("ann", "bob", "cid", "dan"))
+    ledger = rich("ann", "bob", "cid", "dan")
+    tell(ledger, stake("ann", "bob", "cid", "dan"))
 
-    assert tell(books, round_).done
+    assert tell(ledger, round_).done
 
-    assert tuple(books.balances[player(name)] for name in ("ann", "bob", "cid", "dan")) == after
-    assert books.balances.get(FORFEIT, 0) == house
-    assert books.balances[pot("t")] == books.balances[reserve("t")] == 0
-    again = dict(books.balances)
-    assert tell(books, round_).done, "posting it twice is a no-op"
-    assert books.balances == again
+    assert tuple(ledger.balances[player(name)] for name in ("ann", "bob", "cid", "dan")) == after
+    assert ledger.balances.get(FORFEIT, 0) == house
+    assert ledger.balances[pot("t")] == ledger.balances[reserve("t")] == 0
+    again = dict(ledger.balances)
+    assert tell(ledger, round_).done, "posting it twice is a no-op"
+    assert ledger.balances == again
 
 
 @pytest.mark.ruling("CP-34")
 def test_a_bot_wins_for_the_bots_account_and_pays_again_from_it() -> None:
-    books = rich("ann", "bob")
-    tell(books, stake("ann", None, "bob", None))
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", None, "bob", None))
 
-    tell(books, settle((1, None, 300), (3, None, 300), pays_again=(0, 2)))
+    tell(ledger, settle((1, None, 300), (3, None, 300), pays_again=(0, 2)))
 
-    assert (books.balances[player("ann")], books.balances[player("bob")]) == (800, 800)
-    assert books.balances[BOTS] == 400
+    assert (ledger.balances[player("ann")], ledger.balances[player("bob")]) == (800, 800)
+    assert ledger.balances[BOTS] == 400

@@ -20,6 +20,7 @@ import msgspec
 import pytest_asyncio
 
 import darbar_wallet
+from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import WALLET_GRANT, WALLET_REFUND, WALLET_SETTLE, WALLET_STAKE
 from darbar_contracts.wallet import (
     WALLET_AUDIT,
@@ -31,7 +32,6 @@ from darbar_contracts.wallet import (
     StakeRequest,
     WalletAnswer,
     WalletAudit,
-    WalletReason,
 )
 from darbar_kit.bus import Bus
 from darbar_kit.embedded.nats import NatsServer
@@ -42,7 +42,7 @@ from darbar_kit.provision import provision
 from darbar_kit.settings import environment, load
 from darbar_kit.testing import eventually
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
-from darbar_wallet.books import TransferRequest
+from darbar_wallet.domain.transfers import TransferRequest
 from darbar_wallet.testing import stake_of
 
 MIGRATIONS = Path(darbar_wallet.__file__).parent / "migrations"
@@ -175,7 +175,7 @@ class Load:
                 case 1:
                     reused = msgspec.structs.replace(stake, bet_coins=stake.bet_coins + 1)
                     answer = await self._bus_answer(WALLET_STAKE, reused)
-                    assert answer is None or answer.reason == WalletReason.KEY_REUSED
+                    assert answer is None or answer.reason == Reason.KEY_REUSED
                 case 2:
                     grant = GrantRequest(str(uuid4()), f"p{people[0]}", "top_up")
                     await self.ask(WALLET_GRANT, grant)

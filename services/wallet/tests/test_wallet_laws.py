@@ -7,6 +7,7 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     GrantRequest,
     RefundRequest,
@@ -15,10 +16,10 @@ from darbar_contracts.wallet import (
     StakeRequest,
     StakeSeat,
     WalletAnswer,
-    WalletReason,
 )
-from darbar_wallet.books import BANK, BOTS, Books, TransferKind, TransferRequest, as_asked, kind_of, pot, reserve
-from darbar_wallet.domain import GrantTerms, decide
+from darbar_wallet.domain.decide import GrantTerms, decide
+from darbar_wallet.domain.ledger_view import LedgerView
+from darbar_wallet.domain.transfers import BANK, BOTS, TransferKind, TransferRequest, keyed, kind_of, pot, reserve
 
 PLAYERS = ("ann", "bob", "cid", "dan")
 TABLES = ("t1", "t2")
@@ -56,11 +57,11 @@ steps: st.SearchStrategy[list[Step]] = st.lists(
 )
 
 
-def fair(step: tuple[str, set[int]], books: Books) -> SettleRequest | None:
+def fair(step: tuple[str, set[int]], ledger: LedgerView) -> SettleRequest | None:
     """Shares the pot of the first open stake among those who did not pay again, first come, first served."""
     key, again = step
-    for stake_key, known in books.known.items():
-        if known.stake is None or not known.answer.done or stake_key in books.closed:
+    for stake_key, known in ledger.answered.items():
+        if known.stake is None or not known.answer.done or stake_key in ledger.closed:
             continue
         stake = known.stake
         pays_again = tuple(sorted(again & {seat.seat for seat in stake.seats}))
@@ -71,38 +72,38 @@ def fair(step: tuple[str, set[int]], books: Books) -> SettleRequest | None:
     return None
 
 
-def played(sequence: list[Step]) -> tuple[Books, list[tuple[TransferRequest, WalletAnswer, int]]]:
-    """The books afterwards, and each request with its answer and the number of lines it posted."""
-    books = Books()
+def played(sequence: list[Step]) -> tuple[LedgerView, list[tuple[TransferRequest, WalletAnswer, int]]]:
+    """The ledger afterwards, and each request with its answer and the number of lines it posted."""
+    ledger = LedgerView()
     told: list[tuple[TransferRequest, WalletAnswer, int]] = []
     for step in sequence:
-        request = fair(step, books) if isinstance(step, tuple) else step
+        request = fair(step, ledger) if isinstance(step, tuple) else step
         if request is None:
             continue
-        asked = as_asked(request)
-        decision = decide(asked, books, TERMS)
+        asked = keyed(request)
+        decision = decide(asked, ledger, TERMS)
         assert sum(posting.coins for posting in decision.postings) == 0
         assert all(posting.coins for posting in decision.postings)
         assert decision.answer.done or not decision.postings
-        books.record(asked, decision)
+        ledger.record(asked, decision)
         told.append((request, decision.answer, len(decision.postings)))
-        check(books)
-    return books, told
+        check(ledger)
+    return ledger, told
 
 
-def check(books: Books) -> None:
+def check(ledger: LedgerView) -> None:
     """What holds after every step."""
-    assert sum(books.balances.values()) == 0
-    assert all(balance >= 0 for account, balance in books.balances.items() if account not in (BANK, BOTS))
-    assert all(staked >= 0 for staked in books.staked.values())
+    assert sum(ledger.balances.values()) == 0
+    assert all(balance >= 0 for account, balance in ledger.balances.items() if account not in (BANK, BOTS))
+    assert all(staked >= 0 for staked in ledger.staked.values())
     lying = dict.fromkeys(TABLES, 0)
-    for stake_key, known in books.known.items():
-        if known.stake is not None and known.answer.done and stake_key not in books.closed:
+    for stake_key, known in ledger.answered.items():
+        if known.stake is not None and known.answer.done and stake_key not in ledger.closed:
             lying[known.stake.table_id] += known.stake.bet_coins * len(known.stake.seats)
     for table, whole in lying.items():
-        assert books.balances.get(pot(table), 0) == whole
-        assert books.balances.get(reserve(table), 0) == whole
-    assert sum(books.staked.values()) == sum(lying.values())
+        assert ledger.balances.get(pot(table), 0) == whole
+        assert ledger.balances.get(reserve(table), 0) == whole
+    assert sum(ledger.staked.values()) == sum(lying.values())
 
 
 @given(steps)
@@ -112,21 +113,21 @@ def test_coins_are_conserved_and_pots_hold_what_open_stakes_put_there(sequence: 
 
 @given(steps)
 def test_a_repeat_gets_its_first_answer_and_moves_nothing(sequence: list[Step]) -> None:
-    books, told = played(sequence)
-    balances = dict(books.balances)
+    ledger, told = played(sequence)
+    balances = dict(ledger.balances)
     first: dict[str, WalletAnswer] = {}
     for request, answer, _ in told:
-        if answer.reason != WalletReason.KEY_REUSED:
+        if answer.reason != Reason.KEY_REUSED:
             first.setdefault(request.key, answer)
 
     for request, answer, _ in told:
-        again = decide(as_asked(request), books, TERMS)
+        again = decide(keyed(request), ledger, TERMS)
 
         assert not again.is_new
         assert not again.postings
         assert again.answer == answer
-        assert again.answer == first[request.key] or again.answer.reason == WalletReason.KEY_REUSED
-    assert books.balances == balances
+        assert again.answer == first[request.key] or again.answer.reason == Reason.KEY_REUSED
+    assert ledger.balances == balances
 
 
 @given(steps)
@@ -142,11 +143,11 @@ def test_a_stake_is_closed_at_most_once(sequence: list[Step]) -> None:
 
 @given(steps)
 def test_the_bank_gives_only_what_the_terms_say(sequence: list[Step]) -> None:
-    books, told = played(sequence)
+    ledger, told = played(sequence)
     new = [request for request, answer, lines in told if lines and kind_of(request) == TransferKind.NEW_ACCOUNT]
     top_ups = [request for request, answer, lines in told if lines and kind_of(request) == TransferKind.TOP_UP]
 
     assert len({request.account_id for request in new if isinstance(request, GrantRequest)}) == len(new)
     assert len({request.account_id for request in top_ups if isinstance(request, GrantRequest)}) == len(top_ups)
-    given_coins = -books.balances.get(BANK, 0)
+    given_coins = -ledger.balances.get(BANK, 0)
     assert 500 * len(new) <= given_coins <= 500 * len(new) + 300 * len(top_ups)

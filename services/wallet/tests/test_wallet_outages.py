@@ -172,7 +172,7 @@ async def test_a_database_that_is_gone_for_a_while_costs_no_coin(
 
     await proxy.stop()
     asking = asyncio.ensure_future(ask_until_answered(bus, WALLET_STAKE, stake))
-    await eventually(lambda: _metric(proxied, 'wallet_batches_failed_total{why="outcome_unknown"}'))
+    await eventually(lambda: _metric(proxied, 'wallet_batches_failed_total{reason="outcome_unknown"}'))
     assert not asking.done()
     await proxy.start()
 
@@ -231,14 +231,14 @@ async def test_a_standby_waits_and_takes_over_when_the_writer_stops(settings: Se
         await welcome(bus, "ann")
         async with running(settings) as standby:
             assert await is_ready(standby)
-            assert not await _metric(standby, "wallet_writes")
+            assert not await _metric(standby, "wallet_leader")
             stake = stake_of("ann", None)
             await first.close()
 
             answer = await ask_until_answered(bus, WALLET_STAKE, stake)
 
             assert answer.balances == {"ann": 4800}
-            assert await _metric(standby, "wallet_writes")
+            assert await _metric(standby, "wallet_leader")
 
 
 async def test_a_standby_takes_over_when_the_writer_no_longer_renews(
@@ -246,9 +246,9 @@ async def test_a_standby_takes_over_when_the_writer_no_longer_renews(
 ) -> None:
     slow = msgspec.structs.replace(settings, renew_seconds=60, lease_seconds=61)
     async with running(slow) as stalled, running(settings) as standby:
-        await eventually(lambda: _metric(stalled, "wallet_writes"))
+        await eventually(lambda: _metric(stalled, "wallet_leader"))
         await ledger.execute("UPDATE wallet_writer SET expires_at = now() - interval '1 second'")
-        await eventually(lambda: _metric(standby, "wallet_writes"))
+        await eventually(lambda: _metric(standby, "wallet_leader"))
 
         # Whichever of the two gets a request: one of them stores it, the other says that it has moved.
         for number in range(4):
@@ -269,14 +269,14 @@ async def test_a_writer_that_nobody_can_reach_over_nats_leaves_the_row_to_one_th
     place = f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{proxy.port}"
     away = msgspec.structs.replace(quick, nats_url=urlunsplit(parts._replace(netloc=place)))
     async with running(away) as first:
-        await eventually(lambda: _metric(first, "wallet_writes"))
+        await eventually(lambda: _metric(first, "wallet_leader"))
         async with running(quick) as standby:
             await proxy.stop()
-            await eventually(lambda: _metric(standby, "wallet_writes"))
+            await eventually(lambda: _metric(standby, "wallet_leader"))
 
             grant = GrantRequest(str(uuid4()), "ann", "new_account")
             assert (await ask_until_answered(bus, WALLET_GRANT, grant)).balances == {"ann": 5000}
-            assert not await _metric(first, "wallet_writes")
+            assert not await _metric(first, "wallet_leader")
             assert not await is_ready(first)
             await proxy.start()
             await eventually(lambda: is_ready(first))

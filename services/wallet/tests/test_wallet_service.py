@@ -11,6 +11,7 @@ import asyncpg
 import msgspec
 import pytest
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import PERMISSIONS, WALLET_GRANT, WALLET_REFUND, WALLET_SETTLE, WALLET_STAKE
 from darbar_contracts.wallet import (
     WALLET_AUDIT,
@@ -21,7 +22,6 @@ from darbar_contracts.wallet import (
     Share,
     WalletAnswer,
     WalletAudit,
-    WalletReason,
     WalletView,
 )
 from darbar_kit.bus import Bus
@@ -44,7 +44,7 @@ async def test_a_new_account_gets_its_coins_once(wallet: HttpClient, bus: Bus) -
     assert first.done
     assert first.balances == {"ann": 5000}
     assert again == first
-    assert (other.done, other.reason) == (False, WalletReason.ALREADY_GRANTED)
+    assert (other.done, other.reason) == (False, Reason.ALREADY_GRANTED)
 
 
 async def test_a_stake_is_taken_shared_out_and_shown(wallet: HttpClient, bus: Bus, token_key: str) -> None:
@@ -121,8 +121,8 @@ async def test_a_top_up_once_a_day_by_the_database_s_date(wallet: HttpClient, bu
     await ask(bus, WALLET_SETTLE, SettleRequest("s", lost.key, "t1", "g1.r1", (0, 1), (Share(1, None, 9920),)))
     assert await balances(bus, "ann") == {"ann": 40}
 
-    topped_up = await ask(bus, WALLET_GRANT, GrantRequest("day-1", "ann", "top_up"))
-    assert topped_up.balances == {"ann": 1000}
+    granted_top_up = await ask(bus, WALLET_GRANT, GrantRequest("day-1", "ann", "top_up"))
+    assert granted_top_up.balances == {"ann": 1000}
     lost = stake_of("ann", None, bet_coins=500)
     await ask(bus, WALLET_STAKE, lost)
     await ask(bus, WALLET_SETTLE, SettleRequest("s2", lost.key, "t1", "g1.r1", (0, 1), (Share(1, None, 2000),)))
@@ -248,7 +248,7 @@ async def test_what_was_done_is_counted(wallet: HttpClient, bus: Bus) -> None:
     assert 'wallet_transfers_total{kind="new_account"} 1.0' in page
     assert 'wallet_refusals_total{reason="short_of_coins"} 1.0' in page
     assert "wallet_batch_seconds_count 2.0" in page
-    assert "wallet_writes 1.0" in page
+    assert "wallet_leader 1.0" in page
 
 
 async def test_it_works_with_the_rights_that_its_nats_user_has(

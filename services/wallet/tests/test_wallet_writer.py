@@ -12,27 +12,18 @@ import pytest
 import pytest_asyncio
 
 from darbar_contracts.refusals import Reason
-from darbar_contracts.wallet import (
-    BalancesRequest,
-    GrantRequest,
-    RefundRequest,
-    SettleRequest,
-    Share,
-    StakeRequest,
-    WalletReason,
-)
+from darbar_contracts.wallet import BalancesRequest, GrantRequest, RefundRequest, SettleRequest, Share, StakeRequest
 from darbar_kit.database import open_pool, queries
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import TestDatabase, eventually
-from darbar_wallet.domain import GrantTerms
+from darbar_wallet.domain.decide import GrantTerms
+from darbar_wallet.engine.writer import REQUESTS_WAITING_MAX, Writer
 from darbar_wallet.metrics import Metrics
-from darbar_wallet.reading import Reader
-from darbar_wallet.refusals import OutageReason
-from darbar_wallet.store import Fenced, LedgerStore
+from darbar_wallet.store.ledger_reader import LedgerReader
+from darbar_wallet.store.ledger_store import FenceLost, LedgerStore
 from darbar_wallet.testing import stake_of
-from darbar_wallet.writer import REQUESTS_WAITING_MAX, Writer
 
-SQL = queries("darbar_wallet")
+SQL = queries("darbar_wallet.store")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -71,7 +62,7 @@ def grant(account_id: str, key: str = "") -> GrantRequest:
 
 
 async def assert_good(pool: asyncpg.Pool[asyncpg.Record]) -> None:
-    found = await Reader(pool, SQL).audit()
+    found = await LedgerReader(pool, SQL).audit()
     assert (found.sum_coins, found.players_below_zero, found.transfers_unbalanced, found.transfers_missing) == (0,) * 4
     assert found.balances_match
     assert found.pots_match
@@ -133,7 +124,7 @@ async def test_an_impossible_request_hurts_no_other_of_its_batch(
 
     failed = answers.pop(5)
     assert isinstance(failed, Unavailable)
-    assert failed.code == OutageReason.REQUEST_FAILED
+    assert failed.code == Reason.REQUEST_FAILED
     assert all(not isinstance(answer, BaseException) and answer.done for answer in answers)
     assert (await writer.ask(grant("after"))).done
     await assert_good(pool)
@@ -153,14 +144,14 @@ async def test_a_fault_of_ours_in_one_request_hurts_no_other_of_its_batch(
         running.cancel()
 
     assert [isinstance(answer, Unavailable) for answer in answers] == [False, True, False]
-    assert metrics.registry.get_sample_value("wallet_batches_failed_total", {"why": "bug"}) == 3
+    assert metrics.registry.get_sample_value("wallet_batches_failed_total", {"reason": "bug"}) == 3
 
 
 async def test_too_many_waiting_requests_are_told_to_come_back(idle_writer: Writer) -> None:
     waiting = [asyncio.ensure_future(idle_writer.ask(grant(f"p{number}"))) for number in range(REQUESTS_WAITING_MAX)]
     await asyncio.sleep(0)
 
-    with pytest.raises(Unavailable, match=OutageReason.WALLET_BUSY):
+    with pytest.raises(Unavailable, match=Reason.WALLET_BUSY):
         await idle_writer.ask(grant("late"))
     for future in waiting:
         future.cancel()
@@ -179,9 +170,9 @@ async def test_a_fenced_writer_ends_and_tells_everybody_who_waits(
     )
 
     assert {str(answer) for answer in answers} == {f"wallet_moved: {Reason.WALLET_MOVED.sentence}"}
-    with pytest.raises(Fenced):
+    with pytest.raises(FenceLost):
         await running
-    with pytest.raises(Unavailable, match=OutageReason.WALLET_MOVED):
+    with pytest.raises(Unavailable, match=Reason.WALLET_MOVED):
         await idle_writer.ask(grant("late"))
     assert await pool.fetchval("SELECT count(*) FROM transfer") == 1
 
@@ -204,7 +195,7 @@ async def test_many_stakes_of_the_same_players_never_go_below_zero(
     refused = [answer for answer in answers if not answer.done]
     assert granted
     assert refused
-    assert {answer.reason for answer in refused} == {WalletReason.SHORT_OF_COINS}
+    assert {answer.reason for answer in refused} == {Reason.SHORT_OF_COINS}
     left = (await writer.ask(BalancesRequest(tuple(players)))).balances
     assert min(left.values()) >= 0
     assert sum(left.values()) == 5000 * len(players) - sum(2 * stake.bet_coins * 4 for stake in granted)
@@ -231,7 +222,7 @@ async def test_random_rounds_at_many_tables_keep_every_coin(
     await asyncio.gather(*(one_table(table) for table in range(20)))
 
     await assert_good(pool)
-    found = await Reader(pool, SQL).audit()
+    found = await LedgerReader(pool, SQL).audit()
     assert (found.stakes_open, found.pots_coins, found.reserves_coins) == (0, 0, 0)
 
 

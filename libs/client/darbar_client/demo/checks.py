@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from darbar_client.answers import Replay, TableAudit
 from darbar_client.demo.coins import LoggedCoins
 from darbar_client.demo.playing import Guest, Seen
 from darbar_client.errors import DarbarError
 from darbar_client.verify import verify_chain, verify_deals, verify_views
+from darbar_contracts.api import Replay, TableAudit
 from darbar_contracts.wallet import WalletAudit, WalletEntry
 from darbar_rules.game import Refusal
 

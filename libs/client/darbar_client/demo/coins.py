@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from darbar_client.answers import Replay
 from darbar_client.log import steps
+from darbar_contracts.api import Replay
 
 
 class RoundCoins:

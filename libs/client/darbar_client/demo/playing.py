@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from darbar_client.answers import TableRef
 from darbar_client.darbar import Player
 from darbar_client.errors import CommandRefused, SocketEnded
 from darbar_client.table import TableSocket
+from darbar_contracts.api import TableRef
 from darbar_contracts.frames import EventFrame, Snapshot
 from darbar_contracts.refusals import Reason
 from darbar_rules.game import Refusal

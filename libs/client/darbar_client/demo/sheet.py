@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from darbar_client.answers import Replay
 from darbar_client.demo.checks import Ledger
 from darbar_client.demo.coins import LoggedCoins
 from darbar_client.log import rules_of, steps
+from darbar_contracts.api import Replay
 
 COLUMN = 10
 

@@ -17,7 +17,7 @@ import msgspec
 
 from darbar_kit.embedded import processes
 from darbar_kit.embedded.kept import last_port, write_private
-from darbar_kit.embedded.place import ServerMissing
+from darbar_kit.embedded.programs import ServerMissing
 
 # Below this, time limits of single keys are taken and ignored.
 VERSION_MIN = (2, 12)

@@ -11,9 +11,12 @@ from types import MappingProxyType
 
 from darbar_kit.embedded import processes
 from darbar_kit.embedded.kept import any_port, last_port, sync_folder, write_private
-from darbar_kit.embedded.place import LINK, OUTSIDE_FOLDER, Runner, find_place, find_programs, find_runner
+from darbar_kit.embedded.programs import SHARED_FOLDER, find_programs
+from darbar_kit.embedded.server_user import ServerUser, find_server_user, open_folder
 
 ADMIN = "darbar_admin"
+# In the data folder: where the server's user is at home. It may be a link to another disk.
+PLACE = "place"
 HOST = "127.0.0.1"
 START_ATTEMPTS_MAX = 5
 # Recovery after a crash may read much WAL; a server that isn't getting ready ends by itself and is noticed at once.
@@ -74,25 +77,27 @@ class PostgresServer:
     `unsafe` gives up durability for speed: for tests whose data nobody will miss.
     """
 
-    def __init__(self, data_folder: Path, *, unsafe: bool = False, outside_folder: Path = OUTSIDE_FOLDER) -> None:
-        self._folder = data_folder
+    def __init__(self, data_folder: Path, *, unsafe: bool = False, shared_folder: Path = SHARED_FOLDER) -> None:
+        self._folder = data_folder.absolute()
         self._unsafe = unsafe
-        self._outside_folder = outside_folder
+        self._shared_folder = shared_folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._programs: Path | None = None
 
     async def start(self) -> str:
         """Makes the data when there is none, ends a server left over on it, and gives the admin's URL."""
         self._folder.mkdir(mode=0o711, parents=True, exist_ok=True)
-        runner = find_runner()
-        place = find_place(self._folder, runner, outside_folder=self._outside_folder)
+        user = find_server_user()
+        place = open_folder(self._folder / PLACE, user)
         await _stop_left_over(place / "pg")
-        programs = find_programs(place, runner)
+        programs = await asyncio.to_thread(find_programs, user, shared_folder=self._shared_folder)
+        self._programs = programs
         password = _kept_password(self._folder / "password")
-        await _make_data(place, programs, runner, password=password, unsafe=self._unsafe)
-        refuse_other_version(place / "pg", await asyncio.to_thread(_major, programs, runner))
+        await _make_data(place, programs, user, password=password, unsafe=self._unsafe)
+        refuse_other_version(place / "pg", await asyncio.to_thread(_major, programs, user))
         for _ in range(START_ATTEMPTS_MAX):
             port = last_port(self._folder / "port", HOST) or any_port(HOST)
-            if await self._start_on(port, place, programs, runner):
+            if await self._start_on(port, place, programs, user):
                 (self._folder / "port").write_text(f"{port}\n")
                 return f"postgresql://{ADMIN}:{password}@{HOST}:{port}/postgres"
             (self._folder / "port").unlink(missing_ok=True)
@@ -106,22 +111,28 @@ class PostgresServer:
 
     async def stop_left_over(self) -> None:
         """Ends a server whose starter was killed, without starting another."""
-        await _stop_left_over(self._folder / LINK / "pg")
+        await _stop_left_over(self._folder / PLACE / "pg")
+
+    @property
+    def copied_programs(self) -> Path | None:
+        """Where a copy of the programs lies that this start made or used, outside of the data folder; else None."""
+        is_copied = self._programs is not None and self._shared_folder in self._programs.parents
+        return self._programs if is_copied else None
 
     @property
     def exit_code(self) -> int | None:
         """Something else than None means that the server has ended by itself, which it does only when it must."""
         return None if self._process is None else self._process.poll()
 
-    async def _start_on(self, port: int, place: Path, programs: Path, runner: Runner) -> bool:
+    async def _start_on(self, port: int, place: Path, programs: Path, user: ServerUser) -> bool:
         settings = {**_SETTINGS, **(_UNSAFE_SETTINGS if self._unsafe else {}), "port": str(port)}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         log = place / "log"
         if log.exists():
             log.replace(place / "log.previous")
         with log.open("wb") as output:
-            command = [str(programs / "postgres"), "-D", str(place / "pg"), *options]
-            self._process = runner.start(command, output=output)
+            command = [str(programs / "postgres"), "-D", user.name_inside(place / "pg"), *options]
+            self._process = user.start(command, output=output, folder=place / "pg")
         try:
             return await _ready(self._process, place / "pg" / "postmaster.pid")
         except BaseException:
@@ -152,18 +163,21 @@ async def _stop_left_over(data: Path) -> None:
         await processes.stop_left_over(process, *STOP_SIGNALS)
 
 
-async def _make_data(place: Path, programs: Path, runner: Runner, *, password: str, unsafe: bool) -> None:
-    _remove_unfinished(place)
+async def _make_data(place: Path, programs: Path, user: ServerUser, *, password: str, unsafe: bool) -> None:
+    await asyncio.to_thread(_remove_unfinished, place)
     if (place / "pg").exists():
         return
     # A name of its own: an initdb that a killed start has left running must not write into ours.
     new = place / f"pg.new-{secrets.token_hex(4)}"
+    new.mkdir(mode=0o700)
+    user.give(new)
     password_file = place / f"{new.name}.password"
     write_private(password_file, password)
-    runner.give(password_file)
-    command = [str(programs / "initdb"), "-D", str(new), f"--pwfile={password_file}", *_INITDB_OPTIONS]
+    user.give(password_file)
+    options = [f"--pwfile=../{password_file.name}", *_INITDB_OPTIONS, *(_UNSAFE_INITDB_OPTIONS if unsafe else ())]
+    command = [str(programs / "initdb"), "-D", user.name_inside(new), *options]
     try:
-        code, said = await asyncio.to_thread(runner.output, [*command, *(_UNSAFE_INITDB_OPTIONS if unsafe else ())])
+        code, said = await asyncio.to_thread(user.output, command, folder=new)
     finally:
         password_file.unlink()
     if code != 0:
@@ -174,7 +188,8 @@ async def _make_data(place: Path, programs: Path, runner: Runner, *, password: s
 
 
 def _remove_unfinished(place: Path) -> None:
-    for unfinished in place.glob("pg.new-*"):
+    # programs-*: copies that earlier versions made.
+    for unfinished in (*place.glob("pg.new-*"), *place.glob("programs-*")):
         if unfinished.is_dir():
             shutil.rmtree(unfinished, ignore_errors=True)
         else:
@@ -194,8 +209,8 @@ def refuse_other_version(data: Path, server_major: int) -> None:
         )
 
 
-def _major(programs: Path, runner: Runner) -> int:
-    _, said = runner.output([str(programs / "postgres"), "--version"])
+def _major(programs: Path, user: ServerUser) -> int:
+    _, said = user.output([str(programs / "postgres"), "--version"], folder=Path("/"))
     return int(said.split()[-1].partition(".")[0])
 
 

@@ -8,11 +8,11 @@ import uuid
 
 import msgspec
 
+from darbar_contracts.api import Account, ChangeMe, MeChanged, NewGuest, Session
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_kit.text import clean
 from darbar_kit.tokens import ACCESS_SECONDS, Claims, TokenWriter
-from darbar_lobby.api import Account, ChangeMe, MeChanged, NewGuest, Session
 from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, name_login_is_allowed, random_name
 from darbar_lobby.domain.sessions import (
     REFRESH_TOKEN_BYTES,

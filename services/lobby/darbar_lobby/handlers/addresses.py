@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from darbar_lobby.api import Socket
+from darbar_contracts.api import SocketPaths
 
 
-def socket_of(table_id: str, process_id: str | None) -> Socket:
+def socket_of(table_id: str, process_id: str | None) -> SocketPaths:
     """Where to connect."""
     path = f"tables/{table_id}/socket"
-    return Socket(direct=f"/play/at/{process_id}/{path}" if process_id else None, any=f"/play/{path}")
+    return SocketPaths(direct=f"/play/at/{process_id}/{path}" if process_id else None, any=f"/play/{path}")
 
 
 def invite_url(public_url: str, invite_token: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from darbar_lobby.api import Catalogue, GameOffered
+from darbar_contracts.api import Catalogue, GameOffered
 from darbar_lobby.domain.names import AVATARS
 from darbar_rules.game import Game, OptionInvalid
 

@@ -6,10 +6,10 @@ import secrets
 
 import msgspec
 
+from darbar_contracts.api import NewTable, QuickPlay, TableRef
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person, TableLook
 from darbar_kit.errors import Refused
-from darbar_lobby.api import NewTable, QuickPlay, QuickPlayed, TableMade
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import has_room, sits_alone, sits_in
 from darbar_lobby.handlers.addresses import socket_of
@@ -63,16 +63,16 @@ class Matchmaker:
         for _ in range(TABLES_TRIED_MAX):
             found = await self._quick_play.find_or_intend(new, tried=tried)
             if isinstance(found, Intention):
-                return _played(await self._creation.finish(new, found))
+                return await self._creation.finish(new, found)
             if found.entry.state == "asked" and found.entry.host_id == new.account_id:
                 own = await self._intentions.of_table(found.entry.table_id)
                 if own is not None:
-                    return _played(await self._creation.made(own))
+                    return await self._creation.made(own)
             look = await self._look_for_room(new, found)
             if look is not None:
                 return _found(found.entry.table_id, look)
             tried.append(found.entry.table_id)
-        return _played(await self._creation.finish(new, await self._intentions.intend(new)))
+        return await self._creation.finish(new, await self._intentions.intend(new))
 
     async def _move(self, new: NewIntention, own: DirectoryEntry) -> StoredAnswer | None:
         """From a table where a host sits alone to an older one; None when the host stays."""
@@ -103,21 +103,5 @@ class Matchmaker:
 
 
 def _found(table_id: str, look: TableLook | None) -> StoredAnswer:
-    played = QuickPlayed(table_id, False, socket_of(table_id, None if look is None else look.process_id))
-    return StoredAnswer(200, msgspec.json.encode(played))
-
-
-def _played(answer: StoredAnswer) -> StoredAnswer:
-    """The answer to a creation as an answer to quick play."""
-    if answer.status != 201:
-        return answer
-    made = msgspec.json.decode(answer.body, type=TableMade)
-    played = QuickPlayed(
-        table_id=made.table_id,
-        made=True,
-        socket=made.socket,
-        code=made.code,
-        invite_token=made.invite_token,
-        invite_url=made.invite_url,
-    )
-    return StoredAnswer(201, msgspec.json.encode(played))
+    found = TableRef(table_id, socket_of(table_id, None if look is None else look.process_id), made=False)
+    return StoredAnswer(200, msgspec.json.encode(found))

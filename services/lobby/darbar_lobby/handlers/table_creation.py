@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from darbar_contracts.api import NewTable, TableRef
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_kit.errors import Refused, Unavailable
-from darbar_lobby.api import NewTable, TableMade
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry
 from darbar_lobby.domain.idempotency import IDEMPOTENCY_KEY, body_sha256
 from darbar_lobby.handlers.addresses import invite_url, socket_of
@@ -96,7 +96,7 @@ class TableCreation:
             stored, _ = await self._intentions.answer(intention, answer, forget_table=True)
             return stored
         entry, code = await self._projector.open(intention.request.table_id)
-        made = TableMade(
+        made = TableRef(
             table_id=entry.table_id,
             code=code,
             invite_token=entry.invite_token,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 
+from darbar_contracts.api import ListQuery, SeatedAt, TableList, TableListed, TableSeen
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person, TableLook
 from darbar_kit.errors import Refused
-from darbar_lobby.api import ListQuery, SeatedAt, TableList, TableListed, TableSeen
 from darbar_lobby.domain.codes import is_code
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import free_seats, sits_in

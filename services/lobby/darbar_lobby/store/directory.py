@@ -9,8 +9,8 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from darbar_contracts.api import HostShown, ListQuery
 from darbar_contracts.tables import Person, TableTerms
-from darbar_lobby.api import HostShown, ListQuery
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
 from darbar_lobby.store.database import Connection, Database
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
+from darbar_contracts.api import Replay, ReplayEvent, TableAudit
 from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import (
     MILESTONES_ANSWERED_MAX,
@@ -32,35 +32,6 @@ from darbar_table.store.replay import decode, replay
 from darbar_table.store.store import AWAY, Store, StoredEvent
 
 EVENTS_ANSWERED_MAX = 1000
-
-
-class ShownEvent(msgspec.Struct, frozen=True):
-    """One stored row as a player may read it; `body` None: it still holds a secret, its chain link counts as given."""
-
-    version: int
-    kind: str
-    at: datetime
-    body: str | None
-    chain: str
-
-
-class Replay(msgspec.Struct, frozen=True):
-    """The log of a table up to the last round whose result is stored. `more`: ask again after the last version."""
-
-    table_id: str
-    game: str
-    options: dict[str, Any]
-    events: list[ShownEvent]
-    more: bool
-
-
-class Audit(msgspec.Struct, frozen=True):
-    """What the server finds when it reads a log anew."""
-
-    version: int
-    events: int
-    chain_holds: bool
-    replay_equals_live: bool
 
 
 class Inspection:
@@ -88,13 +59,12 @@ class Inspection:
         ]
         return Replay(
             table_id=str(table_id),
-            game=first.terms.game,
-            options=first.terms.options,
-            events=shown[:EVENTS_ANSWERED_MAX],
+            terms=first.terms,
+            events=tuple(shown[:EVENTS_ANSWERED_MAX]),
             more=len(shown) > EVENTS_ANSWERED_MAX,
         )
 
-    async def audit(self, table_id: UUID, claims: Claims) -> Audit:
+    async def audit(self, table_id: UUID, claims: Claims) -> TableAudit:
         """The log against the chain and against memory. Between rounds, for those who sit or sat there."""
         held = self._node().owner.live_tables.get(table_id)
         # What is in memory is stored, and more may be stored before the rows are here.
@@ -107,7 +77,7 @@ class Inspection:
         replayed = replay(table_id, rows, rules, codec)
         if not at_rest(replayed):
             raise refused(Refusal.NOT_NOW)
-        return Audit(
+        return TableAudit(
             version=len(rows),
             events=len(rows),
             chain_holds=chain_fault(table_id, rows) is None,
@@ -178,7 +148,7 @@ def _finished(logged: Sequence[events.Event]) -> tuple[int, set[int]]:
     return last, bags
 
 
-def _shown(row: StoredEvent, event: events.Event, bags_shown: set[int]) -> ShownEvent:
+def _shown(row: StoredEvent, event: events.Event, bags_shown: set[int]) -> ReplayEvent:
     """A bag's seed tells the flags of rounds to come, so it stays hidden until the bag is empty."""
     hidden = isinstance(event, events.BagOpened) and event.bag not in bags_shown
-    return ShownEvent(row.version, row.kind, row.at, None if hidden else row.body, row.chain.hex())
+    return ReplayEvent(row.version, row.kind, row.at, None if hidden else row.body, row.chain.hex())

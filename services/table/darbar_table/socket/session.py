@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import zlib
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -25,6 +24,8 @@ from darbar_contracts.frames import (
     Ping,
     Sit,
     TableReason,
+    command_digest,
+    command_id_in,
 )
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused, Unavailable
@@ -173,9 +174,9 @@ class PlayerSocket:
             elif isinstance(frame, FreshToken):
                 self._fresh_token(frame)
             else:
-                await self._command(self._live, frame, text)
+                await self._command(self._live, frame)
         except Refused as error:
-            self._refused(error)
+            self._refused(error, text)
 
     def _decode(self, text: bytes) -> Any:
         try:
@@ -185,13 +186,13 @@ class PlayerSocket:
         except (msgspec.DecodeError, UnicodeError) as error:
             raise refused(TableReason.FRAME_INVALID, problem="not JSON") from error
 
-    def _refused(self, error: Refused) -> None:
+    def _refused(self, error: Refused, text: bytes) -> None:
         """A frame that could not be read, or a hello that is refused: the latter ends the socket."""
         if self._live is None:
             self.close(error.code, error.message)
             return
         self._node.metrics.refusals.labels(error.code).inc()
-        CommandReply(self, None).refuse(error.code, error.message, details=error.details, retry=False)
+        CommandReply(self, command_id_in(text)).refuse(error.code, error.message, details=error.details, retry=False)
         self._invalid += 1
         if self._invalid > FRAMES_INVALID_MAX:
             self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
@@ -255,12 +256,12 @@ class PlayerSocket:
             raise refused(TableReason.TOKEN_INVALID)
         self._authenticate(claims)
 
-    async def _command(self, live: LiveTable, frame: Any, text: bytes) -> None:
+    async def _command(self, live: LiveTable, frame: Any) -> None:
         assert self._person is not None
         if not _ID.fullmatch(frame.id):
             raise refused(TableReason.COMMAND_ID_INVALID)
         reply = CommandReply(self, frame.id)
-        digest = zlib.crc32(text)
+        digest = command_digest(frame)
         if isinstance(frame, Sit):
             await self._sit(live, frame, digest=digest, reply=reply)
             return

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     GrantRequest,
     RefundRequest,
     SettleRequest,
     StakeRequest,
     WalletAnswer,
-    WalletReason,
 )
-from darbar_wallet.books import (
+from darbar_wallet.domain.ledger_view import Decision, LedgerView
+from darbar_wallet.domain.transfers import (
     BANK,
     FORFEIT,
     ROUNDING,
-    Asked,
-    Books,
-    Decision,
     EntryReason,
+    KeyedRequest,
     Posting,
     TransferKind,
     player,
@@ -43,42 +42,42 @@ class GrantTerms(msgspec.Struct, frozen=True):
     top_up_below_coins: int = 100
 
 
-def decide(asked: Asked, books: Books, terms: GrantTerms) -> Decision:
+def decide(wanted: KeyedRequest, ledger: LedgerView, terms: GrantTerms) -> Decision:
     """What is answered and posted. A key that was answered before gets that answer; refusals are answers too."""
-    request = asked.request
-    known = books.known.get(request.key)
-    if known is not None:
-        answer = known.answer if known.request_hash == asked.request_hash else _no(WalletReason.KEY_REUSED)
+    request = wanted.request
+    earlier = ledger.answered.get(request.key)
+    if earlier is not None:
+        answer = earlier.answer if earlier.request_hash == wanted.request_hash else _no(Reason.KEY_REUSED)
         return Decision(answer, is_new=False)
     match request:
         case StakeRequest():
-            return _stake(request, books)
+            return _stake(request, ledger)
         case SettleRequest():
-            return _settle(request, books)
+            return _settle(request, ledger)
         case RefundRequest():
-            return _refund(request, books)
+            return _refund(request, ledger)
         case GrantRequest():
-            return _grant(request, books, terms)
+            return _grant(request, ledger, terms)
 
 
-def _stake(request: StakeRequest, books: Books) -> Decision:
+def _stake(request: StakeRequest, ledger: LedgerView) -> Decision:
     bet = request.bet_coins
     people = [seat.account_id for seat in request.seats if seat.account_id is not None]
-    if request.key in books.closed:
-        return _refused(WalletReason.STAKE_CANCELLED)
+    if request.key in ledger.closed:
+        return _refused(Reason.STAKE_CANCELLED)
     if not 1 <= bet <= BET_COINS_MAX:
-        return _refused(WalletReason.AMOUNT_INVALID)
+        return _refused(Reason.AMOUNT_INVALID)
     if not _seats_are_possible(request, people):
-        return _refused(WalletReason.SEATS_INVALID)
-    short = tuple(account_id for account_id in people if books.available(player(account_id)) < 2 * bet)
+        return _refused(Reason.SEATS_INVALID)
+    short = tuple(account_id for account_id in people if ledger.available(player(account_id)) < 2 * bet)
     if short:
-        balances = {account_id: books.available(player(account_id)) for account_id in people}
-        return Decision(WalletAnswer(False, WalletReason.SHORT_OF_COINS, short, balances))
-    lines = _Lines()
+        balances = {account_id: ledger.available(player(account_id)) for account_id in people}
+        return Decision(WalletAnswer(False, Reason.SHORT_OF_COINS, short, balances))
+    lines = _PostingLines()
     for seat in request.seats:
         lines.move(bet, player(seat.account_id), pot(request.table_id), EntryReason.BET)
         lines.move(bet, player(seat.account_id), reserve(request.table_id), EntryReason.RESERVE)
-    return lines.decision(books, people)
+    return lines.decision(ledger, people)
 
 
 def _seats_are_possible(request: StakeRequest, people: Sequence[str]) -> bool:
@@ -86,41 +85,41 @@ def _seats_are_possible(request: StakeRequest, people: Sequence[str]) -> bool:
     return 1 <= len(request.seats) <= SEATS_MAX and len(seats) == len(request.seats) and len(set(people)) == len(people)
 
 
-def _settle(request: SettleRequest, books: Books) -> Decision:
-    match books.closed.get(request.stake_key):
+def _settle(request: SettleRequest, ledger: LedgerView) -> Decision:
+    match ledger.closed.get(request.stake_key):
         case None:
             pass
         case TransferKind.REFUND:
-            return _refused(WalletReason.STAKE_CANCELLED)
+            return _refused(Reason.STAKE_CANCELLED)
         case _:
-            return _refused(WalletReason.ALREADY_SETTLED)
-    stake = books.stake(request.stake_key)
+            return _refused(Reason.ALREADY_SETTLED)
+    stake = ledger.stake(request.stake_key)
     if stake is None or not _is_of(stake, request):
-        return _refused(WalletReason.STAKE_UNKNOWN)
+        return _refused(Reason.STAKE_UNKNOWN)
     reason = _settle_refusal(request, stake)
-    return _refused(reason) if reason is not None else _shared_out(request, stake, books)
+    return _refused(reason) if reason is not None else _shared_out(request, stake, ledger)
 
 
-def _settle_refusal(request: SettleRequest, stake: StakeRequest) -> WalletReason | None:
+def _settle_refusal(request: SettleRequest, stake: StakeRequest) -> Reason | None:
     seats = {seat.seat for seat in stake.seats}
     if not seats.issuperset(request.pays_again) or len(set(request.pays_again)) != len(request.pays_again):
-        return WalletReason.SEATS_INVALID
+        return Reason.SEATS_INVALID
     if len(request.shares) > SEATS_MAX:
-        return WalletReason.SEATS_INVALID
+        return Reason.SEATS_INVALID
     coins = [*(share.coins for share in request.shares), request.forfeit_coins, request.rounding_coins]
     if min(coins) < 0:
-        return WalletReason.AMOUNT_INVALID
+        return Reason.AMOUNT_INVALID
     payees = {seat.account_id for seat in stake.seats} | set(request.present_holders) | {None}
     if not payees.issuperset(share.account_id for share in request.shares):
-        return WalletReason.PAYEE_UNKNOWN
+        return Reason.PAYEE_UNKNOWN
     if sum(coins) != stake.bet_coins * (len(stake.seats) + len(request.pays_again)):
-        return WalletReason.SUM_MISMATCH
+        return Reason.SUM_MISMATCH
     return None
 
 
-def _shared_out(request: SettleRequest, stake: StakeRequest, books: Books) -> Decision:
+def _shared_out(request: SettleRequest, stake: StakeRequest, ledger: LedgerView) -> Decision:
     here, held = pot(stake.table_id), reserve(stake.table_id)
-    lines = _Lines()
+    lines = _PostingLines()
     for seat in stake.seats:
         if seat.seat in request.pays_again:
             lines.move(stake.bet_coins, held, here, EntryReason.PAYS_AGAIN)
@@ -131,65 +130,65 @@ def _shared_out(request: SettleRequest, stake: StakeRequest, books: Books) -> De
     lines.move(request.forfeit_coins, here, FORFEIT, EntryReason.FORFEIT)
     lines.move(request.rounding_coins, here, ROUNDING, EntryReason.ROUNDING)
     people = {seat.account_id: None for seat in stake.seats} | {share.account_id: None for share in request.shares}
-    return lines.decision(books, people, closes=request.stake_key)
+    return lines.decision(ledger, people, closes=request.stake_key)
 
 
-def _refund(request: RefundRequest, books: Books) -> Decision:
-    match books.closed.get(request.stake_key):
+def _refund(request: RefundRequest, ledger: LedgerView) -> Decision:
+    match ledger.closed.get(request.stake_key):
         case TransferKind.SETTLE:
-            return _refused(WalletReason.ALREADY_SETTLED)
+            return _refused(Reason.ALREADY_SETTLED)
         case TransferKind.REFUND:
             # All is back already: that is what was asked for.
             return Decision(WalletAnswer(True))
         case _:
             pass
-    known = books.known.get(request.stake_key)
-    if known is None:
+    earlier = ledger.answered.get(request.stake_key)
+    if earlier is None:
         return Decision(WalletAnswer(True), closes=request.stake_key)
-    if known.stake is None or not _is_of(known.stake, request):
-        return _refused(WalletReason.STAKE_UNKNOWN)
-    stake = known.stake
-    if not known.answer.done:
+    if earlier.stake is None or not _is_of(earlier.stake, request):
+        return _refused(Reason.STAKE_UNKNOWN)
+    stake = earlier.stake
+    if not earlier.answer.done:
         return Decision(WalletAnswer(True), closes=request.stake_key)
-    lines = _Lines()
+    lines = _PostingLines()
     for seat in stake.seats:
         lines.move(stake.bet_coins, pot(stake.table_id), player(seat.account_id), EntryReason.BET_BACK)
         lines.move(stake.bet_coins, reserve(stake.table_id), player(seat.account_id), EntryReason.RESERVE_BACK)
     people = [seat.account_id for seat in stake.seats]
-    return lines.decision(books, people, closes=request.stake_key)
+    return lines.decision(ledger, people, closes=request.stake_key)
 
 
-def _grant(request: GrantRequest, books: Books, terms: GrantTerms) -> Decision:
+def _grant(request: GrantRequest, ledger: LedgerView, terms: GrantTerms) -> Decision:
     to = player(request.account_id)
-    lines = _Lines()
+    lines = _PostingLines()
     if request.kind == "new_account":
-        if request.account_id in books.welcomed:
-            return _refused(WalletReason.ALREADY_GRANTED)
+        if request.account_id in ledger.granted_new_account:
+            return _refused(Reason.ALREADY_GRANTED)
         lines.move(terms.new_account_coins, BANK, to, EntryReason.NEW_ACCOUNT)
-        return lines.decision(books, [request.account_id])
-    if to not in books.balances:
-        return _refused(WalletReason.WALLET_MISSING)
-    if request.account_id in books.topped_up:
-        return _refused(WalletReason.ALREADY_GRANTED)
-    if books.total(to) >= terms.top_up_below_coins:
-        return _refused(WalletReason.BALANCE_TOO_HIGH)
-    lines.move(terms.top_up_to_coins - books.total(to), BANK, to, EntryReason.TOP_UP)
-    return lines.decision(books, [request.account_id])
+        return lines.decision(ledger, [request.account_id])
+    if to not in ledger.balances:
+        return _refused(Reason.WALLET_MISSING)
+    if request.account_id in ledger.granted_top_up:
+        return _refused(Reason.ALREADY_GRANTED)
+    if ledger.total(to) >= terms.top_up_below_coins:
+        return _refused(Reason.BALANCE_TOO_HIGH)
+    lines.move(terms.top_up_to_coins - ledger.total(to), BANK, to, EntryReason.TOP_UP)
+    return lines.decision(ledger, [request.account_id])
 
 
 def _is_of(stake: StakeRequest, request: SettleRequest | RefundRequest) -> bool:
     return stake.table_id == request.table_id and stake.unit == request.unit
 
 
-def _no(reason: WalletReason) -> WalletAnswer:
+def _no(reason: Reason) -> WalletAnswer:
     return WalletAnswer(False, reason)
 
 
-def _refused(reason: WalletReason) -> Decision:
+def _refused(reason: Reason) -> Decision:
     return Decision(_no(reason))
 
 
-class _Lines:
+class _PostingLines:
     """The lines of one transfer. What goes to one account for one reason is one line; each move sums to zero."""
 
     def __init__(self) -> None:
@@ -200,7 +199,7 @@ class _Lines:
         lines[source, reason] = lines.get((source, reason), 0) - coins
         lines[target, reason] = lines.get((target, reason), 0) + coins
 
-    def decision(self, books: Books, people: Iterable[str | None], *, closes: str | None = None) -> Decision:
+    def decision(self, ledger: LedgerView, people: Iterable[str | None], *, closes: str | None = None) -> Decision:
         """All of it, with the people's balances afterwards."""
         postings: list[Posting] = []
         moved: dict[str, int] = {}
@@ -212,5 +211,5 @@ class _Lines:
         for account_id in people:
             if account_id is not None:
                 account = player(account_id)
-                balances[account_id] = books.available(account) + moved.get(account, 0)
+                balances[account_id] = ledger.available(account) + moved.get(account, 0)
         return Decision(WalletAnswer(True, balances=balances), postings=tuple(postings), closes=closes)

@@ -10,11 +10,11 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
 from darbar_kit.errors import Unavailable
-from darbar_wallet.books import player
-from darbar_wallet.refusals import OutageReason
-from darbar_wallet.store import UNREACHABLE, Connection
+from darbar_wallet.domain.transfers import player
+from darbar_wallet.store.ledger_store import UNREACHABLE, Connection
 
 # The audit reads the whole ledger.
 AUDIT_SECONDS_MAX = 60
@@ -25,7 +25,7 @@ AUDIT_FRESH_FACTOR = 10.0
 _NUMBER_MAX = 2**63 - 1
 
 
-class Reader:
+class LedgerReader:
     """Reads what is committed, in one snapshot each."""
 
     def __init__(self, pool: asyncpg.Pool[asyncpg.Record], queries: Mapping[str, str]) -> None:
@@ -88,4 +88,4 @@ class Reader:
             ):
                 yield connection
         except UNREACHABLE as error:
-            raise Unavailable(OutageReason.STORAGE_UNAVAILABLE, type(error).__name__) from error
+            raise Unavailable(Reason.STORAGE_UNAVAILABLE, type(error).__name__) from error

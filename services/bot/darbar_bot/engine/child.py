@@ -1,6 +1,6 @@
 """The process that decides: reads requests from a socket, answers, ends with its parent. Open this about isolation.
 
-Started by workers.py as `python -m darbar_bot.child <descriptor>`. It knows no network and no other seat's cards.
+Started by workers.py as `python -m darbar_bot.engine.child <descriptor>`. It knows no network and no other cards.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import msgspec
 import structlog
 
 from darbar_bot.domain import CannotDecide, Decider
-from darbar_bot.pipe import Decided, Frames, NotDecided, Ready, frame
-from darbar_bot.refusals import BotReason
+from darbar_bot.engine.framing import Decided, FrameReader, NotDecided, Ready, frame
 from darbar_contracts.bots import BotRequest
+from darbar_contracts.refusals import Reason
 from darbar_kit import logs
 
 RECEIVE_BYTES = 64 * 1024
@@ -38,16 +38,16 @@ def main(descriptor: int, decider_type: type[Decider] = Decider) -> None:
     os.nice(NICENESS)
     logs.configure("bot")
     # A parent that dies while a child answers it has closed the socket: nobody is left to tell.
-    with socket.socket(fileno=descriptor) as pipe, suppress(ConnectionError):
-        _serve(pipe, decider_type())
+    with socket.socket(fileno=descriptor) as stream, suppress(ConnectionError):
+        _serve(stream, decider_type())
 
 
-def _serve(pipe: socket.socket, decider: Decider) -> None:
-    pipe.sendall(frame(msgspec.json.encode(Ready())))
-    frames = Frames()
-    while received := pipe.recv(RECEIVE_BYTES):
+def _serve(stream: socket.socket, decider: Decider) -> None:
+    stream.sendall(frame(msgspec.json.encode(Ready())))
+    frames = FrameReader()
+    while received := stream.recv(RECEIVE_BYTES):
         for message in frames.take(received):
-            pipe.sendall(frame(_answer(decider, message)))
+            stream.sendall(frame(_answer(decider, message)))
 
 
 def _answer(decider: Decider, message: bytes) -> bytes:
@@ -58,7 +58,7 @@ def _answer(decider: Decider, message: bytes) -> bytes:
         outcome = NotDecided(refused.code, refused.message, refused=True)
     except Exception:
         log.exception("decision_failed")
-        outcome = NotDecided(BotReason.DECISION_FAILED, "the policy broke on this view", refused=False)
+        outcome = NotDecided(Reason.DECISION_FAILED, "the policy broke on this view", refused=False)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     return msgspec.json.encode(outcome)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 import structlog
 
-from darbar_bot.link import REQUESTS_IN_CHILD_MAX, ChildNotStarted, Job, Link
-from darbar_bot.pipe import FRAME_BYTES_MAX
-from darbar_bot.refusals import BotReason
+from darbar_bot.engine.child_process import REQUESTS_IN_CHILD_MAX, ChildNotStarted, ChildProcess, Job
+from darbar_bot.engine.framing import FRAME_BYTES_MAX
 from darbar_contracts.bots import BotAnswer, BotRequest
+from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused, Unavailable
 
 # Beyond this a request is refused `busy`, and the table falls back at once. With what is in the children it must stay
@@ -21,7 +21,7 @@ from darbar_kit.errors import Refused, Unavailable
 REQUESTS_WAITING_MAX = 192
 RESTART_SECONDS_MIN = 0.05
 RESTART_SECONDS_MAX = 5.0
-CHILD_COMMAND = (sys.executable, "-P", "-m", "darbar_bot.child")
+CHILD_COMMAND = (sys.executable, "-P", "-m", "darbar_bot.engine.child")
 
 log = structlog.get_logger()
 
@@ -41,13 +41,13 @@ class Workers:
         self._answer_seconds_max = answer_seconds_max
         self._on_end = on_end
         self._command = command
-        self._links: set[Link] = set()
+        self._children: set[ChildProcess] = set()
         self._waiting: deque[Job] = deque()
 
     @property
     def ready(self) -> int:
         """How many children take requests now."""
-        return sum(link.ready for link in self._links)
+        return sum(child.ready for child in self._children)
 
     @property
     def waiting(self) -> int:
@@ -64,9 +64,9 @@ class Workers:
         """Raises Refused for a bad request or too many waiting ones, Unavailable when no child answers in time."""
         message = msgspec.json.encode(request)
         if len(message) > FRAME_BYTES_MAX:
-            raise Refused(BotReason.VIEW_INVALID, "the view is too large")
+            raise Refused(Reason.VIEW_INVALID, "the view is too large")
         if len(self._waiting) >= REQUESTS_WAITING_MAX:
-            raise Refused(BotReason.BUSY, "too many requests wait for a decision")
+            raise Refused(Reason.BUSY, "too many requests wait for a decision")
         job = Job(message, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._dispatch()
@@ -79,39 +79,39 @@ class Workers:
     async def _keep_alive(self) -> None:
         pause_seconds = RESTART_SECONDS_MIN
         while True:
-            link = Link(on_room=self._dispatch)
-            self._links.add(link)
+            child = ChildProcess(on_room=self._dispatch)
+            self._children.add(child)
             try:
-                await link.live(self._command)
+                await child.live(self._command)
                 pause_seconds = RESTART_SECONDS_MIN
             except (OSError, ChildNotStarted) as error:
                 log.error("child_not_started", error=repr(error), pause_seconds=pause_seconds)
                 pause_seconds = min(pause_seconds * 2, RESTART_SECONDS_MAX)
             finally:
-                self._links.discard(link)
+                self._children.discard(child)
             self._on_end()
-            self._take_back(link)
+            self._take_back(child)
             await asyncio.sleep(pause_seconds)
 
     def _dispatch(self) -> None:
         """Hand waiting requests to the children that have room, to the least busy first."""
-        while self._waiting and self._links:
-            link = min(self._links, key=lambda link: link.load)
-            if link.load >= REQUESTS_IN_CHILD_MAX:
+        while self._waiting and self._children:
+            child = min(self._children, key=lambda child: child.load)
+            if child.load >= REQUESTS_IN_CHILD_MAX:
                 return
             job = self._waiting.popleft()
             if not job.answer.done():  # Its time may have run out while it waited.
-                link.send(job)
+                child.send(job)
 
-    def _take_back(self, link: Link) -> None:
+    def _take_back(self, child: ChildProcess) -> None:
         """The request a child ended on fails; those behind it are innocent and go to another child."""
-        unanswered = link.unanswered()
+        unanswered = child.unanswered()
         if unanswered:
             unanswered.popleft().fail(_too_slow())
-        log.warning("child_ended", exit_code=link.exit_code, requests_taken_back=len(unanswered))
+        log.warning("child_ended", exit_code=child.exit_code, requests_taken_back=len(unanswered))
         self._waiting.extendleft(reversed(unanswered))
         self._dispatch()
 
 
 def _too_slow() -> Unavailable:
-    return Unavailable(BotReason.DECISION_TOO_SLOW, "no decision in time")
+    return Unavailable(Reason.DECISION_TOO_SLOW, "no decision in time")

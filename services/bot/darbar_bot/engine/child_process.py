@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from darbar_bot.pipe import Decided, Frames, FrameTooLarge, NotDecided, Ready, frame
+from darbar_bot.engine.framing import Decided, FrameReader, FrameTooLarge, NotDecided, Ready, frame
 from darbar_contracts.bots import BotAnswer
 from darbar_kit.errors import Refused, Unavailable
 
@@ -50,13 +50,13 @@ class Job:
                 self.fail(Unavailable(outcome.code, outcome.message))
 
 
-class Link(asyncio.Protocol):
-    """One child from its start to its end. A link whose child has ended is of no more use."""
+class ChildProcess(asyncio.Protocol):
+    """One child from its start to its end."""
 
     def __init__(self, *, on_room: Callable[[], None]) -> None:
         self._on_room = on_room
         self._in_child: deque[Job] = deque()
-        self._frames = Frames()
+        self._frames = FrameReader()
         self._transport: asyncio.WriteTransport | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._started = asyncio.Event()

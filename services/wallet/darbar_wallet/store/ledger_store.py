@@ -18,14 +18,12 @@ from darbar_contracts.wallet import (
     StakeRequest,
     WalletAnswer,
 )
-from darbar_wallet.books import (
+from darbar_wallet.domain.ledger_view import Decision, EarlierAnswer, LedgerView
+from darbar_wallet.domain.transfers import (
     BANK,
     FORFEIT,
     ROUNDING,
-    Asked,
-    Books,
-    Decision,
-    Known,
+    KeyedRequest,
     TransferKind,
     TransferRequest,
     is_player,
@@ -47,7 +45,7 @@ _answer_decoder = msgspec.json.Decoder(WalletAnswer)
 _stake_decoder = msgspec.json.Decoder(StakeRequest)
 
 
-class Fenced(Exception):
+class FenceLost(Exception):
     """This process was declared dead and another one may write: it stores nothing any more."""
 
 
@@ -59,7 +57,7 @@ class OutcomeUnknown(Exception):
     """The connection or the server failed: the batch may have been stored or not."""
 
 
-class Numbers(msgspec.Struct, frozen=True):
+class LastNumbers(msgspec.Struct, frozen=True):
     """The last ones given. The writer counts on from them: players up, other accounts down, transfers without gaps."""
 
     player: int = 0
@@ -83,11 +81,11 @@ class LedgerStore:
         self._writer_id = writer_id
         self._generation = generation
         self._connection: Connection | None = None
-        self._numbers = Numbers()
+        self._numbers = LastNumbers()
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[LedgerBatch]:
-        """All or nothing. Raises Fenced, BatchRefused or OutcomeUnknown; after the last the next batch waits it out."""
+        """All or nothing. Raises FenceLost, BatchRefused or OutcomeUnknown; the batch after the last waits it out."""
         try:
             connection = await self._connected()
             batch = LedgerBatch(
@@ -108,7 +106,7 @@ class LedgerStore:
             await self._drop()
             raise OutcomeUnknown(f"{type(error).__name__}: {error}") from error
         except BaseException:
-            # Fenced, cancelled, or a bug: where the connection stands is not known.
+            # FenceLost, cancelled, or a bug: where the connection stands is not known.
             await self._drop()
             raise
 
@@ -135,8 +133,8 @@ class LedgerStore:
             # An append sent over an earlier connection may still be under way. This waits until it has ended, so that
             # looking its keys up says what became of it.
             if await self._connection.fetchval(self._queries["await_own_append"], self._writer_id) is None:
-                raise Fenced
-            self._numbers = Numbers(*await self._connection.fetchrow(self._queries["last_numbers"]) or ())
+                raise FenceLost
+            self._numbers = LastNumbers(*await self._connection.fetchrow(self._queries["last_numbers"]) or ())
         return self._connection
 
 
@@ -150,7 +148,7 @@ class LedgerBatch:
         *,
         writer_id: UUID,
         generation: int,
-        numbers: Numbers,
+        numbers: LastNumbers,
     ) -> None:
         self._connection = connection
         self._queries = queries
@@ -159,24 +157,24 @@ class LedgerBatch:
         self._account_numbers: dict[str, int] = {}
         self.numbers = numbers
 
-    async def books(self, requests: Sequence[Request]) -> Books:
+    async def view(self, requests: Sequence[Request]) -> LedgerView:
         """All that deciding on these requests needs; their accounts stay locked until the end of the batch."""
-        known, closed = await self._known(requests)
-        welcomed, topped_up = await self._grants(requests)
-        concerned = accounts_of(requests, known)
+        answered, closed = await self._answered(requests)
+        granted_new_account, granted_top_up = await self._grants(requests)
+        concerned = accounts_of(requests, answered)
         rows = await self._connection.fetch(self._queries["lock_accounts"], sorted(concerned))
         self._account_numbers = {account: number for number, account, _, _ in rows}
-        return Books(
+        return LedgerView(
             balances={account: balance_coins for _, account, balance_coins, _ in rows},
             staked={account: staked_coins for _, account, _, staked_coins in rows},
-            known=known,
+            answered=answered,
             closed=closed,
-            welcomed=welcomed,
-            topped_up=topped_up,
+            granted_new_account=granted_new_account,
+            granted_top_up=granted_top_up,
         )
 
-    async def append(self, decided: Sequence[tuple[Asked, Decision]]) -> None:
-        """Stores what is new, and opens the accounts that have no row yet. Raises Fenced."""
+    async def append(self, decided: Sequence[tuple[KeyedRequest, Decision]]) -> None:
+        """Stores what is new, and opens the accounts that have no row yet. Raises FenceLost."""
         first = self.numbers.transfer + 1
         opened = self._open_accounts(decided)
         transfers = [_transfer_row(number, *both) for number, both in enumerate(decided, first)]
@@ -189,9 +187,9 @@ class LedgerBatch:
             *self._entry_columns(decided, first),
         )
         if not alive:
-            raise Fenced
+            raise FenceLost
 
-    def _entry_columns(self, decided: Sequence[tuple[Asked, Decision]], first: int) -> list[str]:
+    def _entry_columns(self, decided: Sequence[tuple[KeyedRequest, Decision]], first: int) -> list[str]:
         """Transfer's number, line, account's number, coins, reason."""
         columns: tuple[list[object], ...] = ([], [], [], [], [])
         numbers, lines, accounts, coins, reasons = columns
@@ -204,7 +202,7 @@ class LedgerBatch:
                 reasons.append(posting.reason)
         return [_array(column) for column in columns]
 
-    def _open_accounts(self, decided: Sequence[tuple[Asked, Decision]]) -> list[tuple[int, str]]:
+    def _open_accounts(self, decided: Sequence[tuple[KeyedRequest, Decision]]) -> list[tuple[int, str]]:
         moved = {posting.account: None for _, decision in decided for posting in decision.postings}
         missing = [account for account in moved if account not in self._account_numbers]
         players = [account for account in missing if is_player(account)]
@@ -212,29 +210,29 @@ class LedgerBatch:
         opened = [*enumerate(players, self.numbers.player + 1)]
         opened += [(self.numbers.other - place, account) for place, account in enumerate(others, 1)]
         self._account_numbers |= {account: number for number, account in opened}
-        self.numbers = Numbers(
+        self.numbers = LastNumbers(
             self.numbers.player + len(players), self.numbers.other - len(others), self.numbers.transfer + len(decided)
         )
         return opened
 
-    async def _known(self, requests: Sequence[Request]) -> tuple[dict[str, Known], dict[str, TransferKind]]:
-        known: dict[str, Known] = {}
+    async def _answered(self, requests: Sequence[Request]) -> tuple[dict[str, EarlierAnswer], dict[str, TransferKind]]:
+        answered: dict[str, EarlierAnswer] = {}
         closed: dict[str, TransferKind] = {}
         keys = [request.key for request in requests if not isinstance(request, BalancesRequest)]
         stake_keys = [request.stake_key for request in requests if isinstance(request, SettleRequest | RefundRequest)]
         stakes = [request.key for request in requests if isinstance(request, StakeRequest)]
         if not keys:
-            return known, closed
+            return answered, closed
         rows = await self._connection.fetch(
-            self._queries["known_transfers"], [*keys, *stake_keys], [*stake_keys, *stakes]
+            self._queries["earlier_answers"], [*keys, *stake_keys], [*stake_keys, *stakes]
         )
         for key, kind, request_hash, answer, stake, closes in rows:
             if closes is not None:
                 closed[closes] = TransferKind(kind)
             else:
-                asked = _stake_decoder.decode(stake) if stake is not None else None
-                known[key] = Known(request_hash, _answer_decoder.decode(answer), asked)
-        return known, closed
+                request = _stake_decoder.decode(stake) if stake is not None else None
+                answered[key] = EarlierAnswer(request_hash, _answer_decoder.decode(answer), request)
+        return answered, closed
 
     async def _grants(self, requests: Sequence[Request]) -> tuple[set[str], set[str]]:
         granted: dict[str, set[str]] = {TransferKind.NEW_ACCOUNT: set(), TransferKind.TOP_UP: set()}
@@ -245,7 +243,7 @@ class LedgerBatch:
         return granted[TransferKind.NEW_ACCOUNT], granted[TransferKind.TOP_UP]
 
 
-def accounts_of(requests: Iterable[Request], known: Mapping[str, Known]) -> set[str]:
+def accounts_of(requests: Iterable[Request], answered: Mapping[str, EarlierAnswer]) -> set[str]:
     """Every account that one of the requests could move, or asks for."""
     stakes = {request.key: request for request in requests if isinstance(request, StakeRequest)}
     found: set[str] = set()
@@ -254,7 +252,7 @@ def accounts_of(requests: Iterable[Request], known: Mapping[str, Known]) -> set[
             case StakeRequest():
                 found |= _accounts_of_stake(request)
             case SettleRequest() | RefundRequest():
-                earlier = known.get(request.stake_key)
+                earlier = answered.get(request.stake_key)
                 stake = earlier.stake if earlier is not None else stakes.get(request.stake_key)
                 if stake is not None:
                     found |= _accounts_of_stake(stake)
@@ -271,15 +269,15 @@ def _accounts_of_stake(stake: StakeRequest) -> set[str]:
     return {pot(stake.table_id), reserve(stake.table_id), *(player(seat.account_id) for seat in stake.seats)}
 
 
-def _transfer_row(number: int, asked: Asked, decision: Decision) -> tuple[object, ...]:
-    request = asked.request
+def _transfer_row(number: int, wanted: KeyedRequest, decision: Decision) -> tuple[object, ...]:
+    request = wanted.request
     return (
         number,
         request.key,
         kind_of(request),
         decision.answer.done,
-        asked.request_hash,
-        asked.body,
+        wanted.request_hash,
+        wanted.body,
         msgspec.json.encode(decision.answer).decode(),
         None if isinstance(request, GrantRequest) else request.table_id,
         None if isinstance(request, GrantRequest) else request.unit,

@@ -1,6 +1,6 @@
 -- What the wallet asks its database. Open this when a batch is slow.
 
--- known_transfers --
+-- earlier_answers --
 -- Earlier answers under these keys ($1), and what closed these stakes ($2).
 SELECT key, kind, request_hash, answer, CASE WHEN kind = 'stake' THEN request END AS stake, NULL AS closes
   FROM transfer

@@ -11,7 +11,7 @@ from uuid import UUID
 import asyncpg
 import structlog
 
-from darbar_wallet.store import UNREACHABLE, Fenced
+from darbar_wallet.store.ledger_store import UNREACHABLE, FenceLost
 
 # How often a standby looks whether the writer is gone.
 CLAIM_SECONDS = 0.5
@@ -41,36 +41,36 @@ class Lease:
         """Waits as a standby until the row is ours; False when `stopping` came first. Tries only while it is `able`."""
         while not stopping.is_set():
             if able() and await self._claimed():
-                _log.info("writing_began", writer_id=str(self._writer_id))
+                _log.info("leading_began", writer_id=str(self._writer_id))
                 return True
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), CLAIM_SECONDS)
         return False
 
     async def keep(self) -> None:
-        """Renews for ever. Raises Fenced when the row is gone; a server out of reach is no reason to give up."""
+        """Renews for ever. Raises FenceLost when the row is gone; a server out of reach is no reason to give up."""
         while True:
             await asyncio.sleep(self._renew_seconds)
             try:
                 renewed = await self._pool.fetchval(self._queries["renew_writer"], self._writer_id, self._lease)
             except UNREACHABLE as error:
-                _log.warning("lease_not_renewed", why=f"{type(error).__name__}: {error}")
+                _log.warning("lease_not_renewed", reason=f"{type(error).__name__}: {error}")
                 continue
             if renewed is None:
-                raise Fenced
+                raise FenceLost
 
     async def release(self) -> None:
         """Lets a standby begin at once. Without it the standby waits for the expiry, which is no harm."""
         try:
             await self._pool.execute(self._queries["release_writer"], self._writer_id)
         except UNREACHABLE as error:
-            _log.warning("lease_not_released", why=f"{type(error).__name__}: {error}")
+            _log.warning("lease_not_released", reason=f"{type(error).__name__}: {error}")
 
     async def _claimed(self) -> bool:
         try:
             await self._pool.execute(self._queries["expire_writer"])
             claimed = await self._pool.fetchval(self._queries["claim_writer"], self._writer_id, self._lease)
         except UNREACHABLE as error:
-            _log.warning("lease_not_claimed", why=f"{type(error).__name__}: {error}")
+            _log.warning("lease_not_claimed", reason=f"{type(error).__name__}: {error}")
             return False
         return claimed is not None

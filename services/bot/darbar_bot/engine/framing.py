@@ -33,10 +33,10 @@ class NotDecided(msgspec.Struct, frozen=True, tag="not_decided"):
 
 
 class FrameTooLarge(Exception):
-    """A frame longer than FRAME_BYTES_MAX: the other side is out of step, and the pipe of no more use."""
+    """A frame longer than FRAME_BYTES_MAX: the other side is out of step, and the conversation of no more use."""
 
 
-class Frames:
+class FrameReader:
     """Bytes as they arrive, cut into frames."""
 
     def __init__(self) -> None:
@@ -64,5 +64,5 @@ class Frames:
 
 
 def frame(message: bytes) -> bytes:
-    """A message as it goes into the pipe."""
+    """A message as it is sent."""
     return len(message).to_bytes(LENGTH_BYTES, "big") + message

@@ -1,7 +1,11 @@
-"""Everything the lobby's HTTP takes and answers, and why it refuses. Open this to write a client."""
+"""Everything that is asked and answered over public HTTP, but for the wallet's pages. Open this to write a client.
+
+Requests refuse unknown fields: a typo never passes silently. Answers may get more fields at any time.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -16,9 +20,6 @@ TURN_SECONDS_MAX = 30
 TURN_SECONDS_QUICK_PLAY = 15
 TABLES_LISTED_MAX = 50
 TABLES_LISTED_DEFAULT = 20
-
-
-# Requests. Unknown fields are refused: a typo never passes silently.
 
 
 class NewGuest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +82,12 @@ class ListQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
 
 
-# Answers.
+class Problem(msgspec.Struct, frozen=True):
+    """The body of every refusal; docs/refusals.md lists the codes."""
+
+    code: str
+    message: str = ""
+    details: dict[str, Any] = {}
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -104,7 +110,7 @@ class Session(msgspec.Struct, frozen=True):
     access_seconds: int
 
 
-class Socket(msgspec.Struct, frozen=True):
+class SocketPaths(msgspec.Struct, frozen=True):
     """Where to connect: `direct` (the owner; None when nobody owns the table just now) first, then `any`."""
 
     direct: str | None
@@ -116,7 +122,7 @@ class SeatedAt(msgspec.Struct, frozen=True):
 
     table_id: str
     game: str
-    socket: Socket
+    socket: SocketPaths
 
 
 class Me(msgspec.Struct, frozen=True):
@@ -162,14 +168,18 @@ class Catalogue(msgspec.Struct, frozen=True):
     avatars: tuple[str, ...]
 
 
-class TableMade(msgspec.Struct, frozen=True):
-    """POST /v1/tables. `code` None: no seat is free any more."""
+class TableRef(msgspec.Struct, frozen=True):
+    """POST /v1/tables and POST /v1/quick-play: a table one can join, and how others are let in.
+
+    `made`: it was opened for this player. `code` None: no seat is free any more, or it is not this player's to give.
+    """
 
     table_id: str
-    code: str | None
-    invite_token: str
-    invite_url: str
-    socket: Socket
+    socket: SocketPaths
+    made: bool = True
+    code: str | None = None
+    invite_token: str | None = None
+    invite_url: str | None = None
 
 
 class HostShown(msgspec.Struct, frozen=True):
@@ -187,7 +197,7 @@ class TableListed(msgspec.Struct, frozen=True):
     free_seats: int
     playing: bool
     host: HostShown | None
-    socket: Socket
+    socket: SocketPaths
 
 
 class TableList(msgspec.Struct, frozen=True):
@@ -206,18 +216,43 @@ class TableSeen(msgspec.Struct, frozen=True):
     table: TableLook
     fresh: bool
     free_seats: int
-    socket: Socket
+    socket: SocketPaths
     code: str | None = None
     invite_token: str | None = None
     invite_url: str | None = None
 
+    @property
+    def ref(self) -> TableRef:
+        """What is needed to join it."""
+        return TableRef(self.table.table_id, self.socket, False, self.code, self.invite_token, self.invite_url)
 
-class QuickPlayed(msgspec.Struct, frozen=True):
-    """POST /v1/quick-play: the table to take a seat at; `made` says that it was opened for this player."""
+
+class ReplayEvent(msgspec.Struct, frozen=True):
+    """One stored event. `body` is its JSON text as stored, None while it holds a secret; `chain` is its link in hex."""
+
+    version: int
+    kind: str
+    at: Annotated[datetime, Meta(tz=True)]
+    body: str | None
+    chain: str
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """GET /v1/tables/{table_id}/replay: the log up to the last round whose result is stored.
+
+    `more`: ask again with `after` the last version.
+    """
 
     table_id: str
-    made: bool
-    socket: Socket
-    code: str | None = None
-    invite_token: str | None = None
-    invite_url: str | None = None
+    terms: TableTerms
+    events: tuple[ReplayEvent, ...]
+    more: bool = False
+
+
+class TableAudit(msgspec.Struct, frozen=True):
+    """GET /v1/tables/{table_id}/audit: what the server finds when it compares its store with its memory."""
+
+    version: int
+    events: int
+    chain_holds: bool
+    replay_equals_live: bool

@@ -11,13 +11,14 @@ from typing import overload
 
 import structlog
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import BalancesAnswer, BalancesRequest, WalletAnswer
 from darbar_kit.errors import Unavailable
-from darbar_wallet.books import Asked, Books, Decision, TransferRequest, as_asked, kind_of, player
-from darbar_wallet.domain import GrantTerms, decide
+from darbar_wallet.domain.decide import GrantTerms, decide
+from darbar_wallet.domain.ledger_view import Decision, LedgerView
+from darbar_wallet.domain.transfers import KeyedRequest, TransferRequest, keyed, kind_of, player
 from darbar_wallet.metrics import Metrics
-from darbar_wallet.refusals import OutageReason
-from darbar_wallet.store import BatchRefused, Fenced, LedgerStore, OutcomeUnknown, Request
+from darbar_wallet.store.ledger_store import BatchRefused, FenceLost, LedgerStore, OutcomeUnknown, Request
 
 BATCH_REQUESTS_MAX = 500
 # Beyond this a request is told to come back: its sender asks again with the same key.
@@ -33,27 +34,27 @@ _log = structlog.get_logger()
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     request: Request
-    asked: Asked | None
+    wanted: KeyedRequest | None
     answered: asyncio.Future[WalletAnswer | BalancesAnswer]
 
     def answer(self, answer: WalletAnswer | BalancesAnswer) -> None:
         if not self.answered.done():
             self.answered.set_result(answer)
 
-    def fail(self, reason: OutageReason) -> None:
+    def fail(self, reason: Reason) -> None:
         if not self.answered.done():
             self.answered.set_exception(Unavailable(reason))
 
 
 class Writer:
-    """What waits while one batch commits is the next batch. One run() at a time; it ends with Fenced."""
+    """What waits while one batch commits is the next batch. One run() at a time; it ends with FenceLost."""
 
     def __init__(self, store: LedgerStore, *, terms: GrantTerms, metrics: Metrics) -> None:
         self._store = store
         self._terms = terms
         self._metrics = metrics
         self._waiting: deque[_Waiting] = deque()
-        self._in_hand: list[_Waiting] = []
+        self._batch: list[_Waiting] = []
         self._some_wait = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -66,10 +67,10 @@ class Writer:
     async def ask(self, request: Request) -> WalletAnswer | BalancesAnswer:
         """The answer once it is stored. Raises Unavailable: nothing is known then, and asking again is right."""
         if self._closed:
-            raise Unavailable(OutageReason.WALLET_MOVED)
+            raise Unavailable(Reason.WALLET_MOVED)
         if len(self._waiting) >= REQUESTS_WAITING_MAX:
-            raise Unavailable(OutageReason.WALLET_BUSY)
-        transfer = None if isinstance(request, BalancesRequest) else as_asked(request)
+            raise Unavailable(Reason.WALLET_BUSY)
+        transfer = None if isinstance(request, BalancesRequest) else keyed(request)
         waiting = _Waiting(request, transfer, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._idle.clear()
@@ -77,19 +78,19 @@ class Writer:
         return await waiting.answered
 
     async def run(self) -> None:
-        """Answers until it is cancelled or raises Fenced. Whoever waits then is told to ask again."""
+        """Answers until it is cancelled or raises FenceLost. Whoever waits then is told to ask again."""
         try:
             while True:
                 await self._some_wait.wait()
-                self._in_hand = self._take()
-                await self._answer(self._in_hand)
+                self._batch = self._take()
+                await self._answer(self._batch)
                 if not self._waiting:
                     self._some_wait.clear()
                     self._idle.set()
         finally:
             self._closed = True
-            for waiting in (*self._in_hand, *self._waiting):
-                waiting.fail(OutageReason.WALLET_MOVED)
+            for waiting in (*self._batch, *self._waiting):
+                waiting.fail(Reason.WALLET_MOVED)
             self._waiting.clear()
             self._idle.set()
             await self._store.close()
@@ -106,12 +107,12 @@ class Writer:
     async def _answer(self, batch: list[_Waiting]) -> None:
         try:
             answers = await self._stored(batch)
-        except Fenced:
+        except FenceLost:
             raise
         except OutcomeUnknown as unknown:
-            _log.error("batch_given_up", requests=len(batch), why=str(unknown))
+            _log.error("batch_given_up", requests=len(batch), reason=str(unknown))
             for waiting in batch:
-                waiting.fail(OutageReason.STORAGE_UNAVAILABLE)
+                waiting.fail(Reason.STORAGE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  # The outermost loop of a batch: one impossible request hurts no other.
             await self._answer_halves(batch, error)
         else:
@@ -123,9 +124,9 @@ class Writer:
         self._metrics.batches_failed.labels("refused" if isinstance(error, BatchRefused) else "bug").inc()
         if len(batch) == 1:
             _log.error("request_impossible", request=type(batch[0].request).__name__, exc_info=error)
-            batch[0].fail(OutageReason.REQUEST_FAILED)
+            batch[0].fail(Reason.REQUEST_FAILED)
             return
-        _log.warning("batch_split", requests=len(batch), why=str(error))
+        _log.warning("batch_split", requests=len(batch), reason=str(error))
         middle = len(batch) // 2
         await self._answer(batch[:middle])
         await self._answer(batch[middle:])
@@ -140,7 +141,7 @@ class Writer:
                 return await self._write(batch)
             except OutcomeUnknown as unknown:
                 self._metrics.batches_failed.labels("outcome_unknown").inc()
-                _log.warning("outcome_unknown", requests=len(batch), why=str(unknown))
+                _log.warning("outcome_unknown", requests=len(batch), reason=str(unknown))
                 if loop.time() > end:
                     raise
             await asyncio.sleep(pause_seconds)
@@ -149,28 +150,28 @@ class Writer:
     async def _write(self, batch: Sequence[_Waiting]) -> list[WalletAnswer | BalancesAnswer]:
         started = perf_counter()
         answers: list[WalletAnswer | BalancesAnswer] = []
-        decided: list[tuple[Asked, Decision]] = []
+        decided: list[tuple[KeyedRequest, Decision]] = []
         async with self._store.batch() as transaction:
-            books = await transaction.books([waiting.request for waiting in batch])
+            ledger = await transaction.view([waiting.request for waiting in batch])
             for waiting in batch:
                 if isinstance(waiting.request, BalancesRequest):
-                    answers.append(_balances(waiting.request, books))
-                elif waiting.asked is not None:
-                    decision = decide(waiting.asked, books, self._terms)
-                    books.record(waiting.asked, decision)
-                    decided.append((waiting.asked, decision))
+                    answers.append(_balances(waiting.request, ledger))
+                elif waiting.wanted is not None:
+                    decision = decide(waiting.wanted, ledger, self._terms)
+                    ledger.record(waiting.wanted, decision)
+                    decided.append((waiting.wanted, decision))
                     answers.append(decision.answer)
-            new = [(asked, decision) for asked, decision in decided if decision.is_new]
+            new = [(wanted, decision) for wanted, decision in decided if decision.is_new]
             if new:
                 await transaction.append(new)
         self._count(decided, len(batch), perf_counter() - started)
         return answers
 
-    def _count(self, decided: Sequence[tuple[Asked, Decision]], requests: int, seconds: float) -> None:
+    def _count(self, decided: Sequence[tuple[KeyedRequest, Decision]], requests: int, seconds: float) -> None:
         self._metrics.batch_requests.observe(requests)
         self._metrics.batch_seconds.observe(seconds)
         done = Counter(
-            kind_of(asked.request) for asked, decision in decided if decision.is_new and decision.answer.done
+            kind_of(wanted.request) for wanted, decision in decided if decision.is_new and decision.answer.done
         )
         for kind, count in done.items():
             self._metrics.transfers.labels(kind).inc(count)
@@ -180,6 +181,6 @@ class Writer:
         self._metrics.repeats.inc(sum(not decision.is_new for _, decision in decided))
 
 
-def _balances(request: BalancesRequest, books: Books) -> BalancesAnswer:
+def _balances(request: BalancesRequest, ledger: LedgerView) -> BalancesAnswer:
     accounts = ((account_id, player(account_id)) for account_id in request.account_ids)
-    return BalancesAnswer({account_id: books.available(it) for account_id, it in accounts if it in books.balances})
+    return BalancesAnswer({account_id: ledger.available(it) for account_id, it in accounts if it in ledger.balances})

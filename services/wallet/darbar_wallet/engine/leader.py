@@ -1,25 +1,23 @@
-"""Being the writer or waiting to be. Open this when no wallet answers though one runs."""
+"""Being the one wallet process that writes, or waiting to be. Open this when no wallet answers though one runs."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from uuid import UUID, uuid4
 
 import asyncpg
 import structlog
 
 from darbar_kit.bus import Bus
-from darbar_wallet.bus import serving
-from darbar_wallet.domain import GrantTerms
-from darbar_wallet.handlers import BusHandlers
-from darbar_wallet.lease import Lease
+from darbar_wallet.domain.decide import GrantTerms
+from darbar_wallet.engine.lease import Lease
+from darbar_wallet.engine.writer import Writer
 from darbar_wallet.metrics import Metrics
-from darbar_wallet.reading import Reader
 from darbar_wallet.settings import Settings
-from darbar_wallet.store import Fenced, LedgerStore
-from darbar_wallet.writer import Writer
+from darbar_wallet.store.ledger_reader import LedgerReader
+from darbar_wallet.store.ledger_store import FenceLost, LedgerStore
 
 # After a fault of ours, so that it doesn't fill the log.
 PAUSE_SECONDS = 1.0
@@ -29,8 +27,11 @@ DRAIN_SECONDS_MAX = 5.0
 _log = structlog.get_logger()
 
 
-class Holding:
-    """Claims the writer's row, writes while it has it, and begins afresh under a new id when it was lost."""
+class Leader:
+    """Claims the lease, writes while it has it, and begins afresh under a new id when it was lost.
+
+    `serving` answers the bus with a writer as long as it is entered.
+    """
 
     def __init__(
         self,
@@ -39,8 +40,9 @@ class Holding:
         pool: asyncpg.Pool[asyncpg.Record],
         queries: Mapping[str, str],
         bus: Bus,
-        reader: Reader,
+        reader: LedgerReader,
         metrics: Metrics,
+        serving: Callable[[Writer], AbstractAsyncContextManager[None]],
     ) -> None:
         self._settings = settings
         self._pool = pool
@@ -48,6 +50,7 @@ class Holding:
         self._bus = bus
         self._reader = reader
         self._metrics = metrics
+        self._serving = serving
         self._stopping = asyncio.Event()
         self._writer_id: UUID | None = None
         self._listens = False
@@ -56,23 +59,23 @@ class Holding:
         """Until stop() was called."""
         while not self._stopping.is_set():
             try:
-                await self._hold_once()
-            except* Fenced as lost:
-                _log.warning("writing_lost", why=str(lost.exceptions[0]) or "declared dead")
+                await self._lead_once()
+            except* FenceLost as lost:
+                _log.warning("leadership_lost", reason=str(lost.exceptions[0]) or "declared dead")
             except* Exception:  # noqa: BLE001  # The outermost loop of this task: the wallet must come back.
-                _log.exception("writing_failed")
+                _log.exception("leading_failed")
                 await self._pause()
 
     def stop(self) -> None:
         """What is being written is finished, and the row given back."""
         self._stopping.set()
 
-    async def is_written(self) -> bool:
+    async def has_leader(self) -> bool:
         """Whether some wallet writes and can be reached by others. Raises Unavailable without a database."""
         living = await self._reader.living_writer()
         return living is not None and (self._listens or living != self._writer_id)
 
-    async def _hold_once(self) -> None:
+    async def _lead_once(self) -> None:
         self._writer_id = writer_id = uuid4()
         lease = self._lease(writer_id)
         if not await lease.claim(stopping=self._stopping, able=lambda: self._bus.connected):
@@ -86,7 +89,7 @@ class Holding:
     async def _write(self, lease: Lease, writer: Writer) -> None:
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(each) for each in (lease.keep(), writer.run(), self._watch_bus())]
-            async with serving(self._bus, BusHandlers(writer, self._reader)):
+            async with self._serving(writer):
                 self._set_listens(True)
                 await self._stopping.wait()
             with suppress(TimeoutError):
@@ -95,17 +98,17 @@ class Holding:
                 task.cancel()
 
     async def _watch_bus(self) -> None:
-        """A writer that nobody can reach leaves the row to one that can be. Raises Fenced."""
+        """A writer that nobody can reach leaves the lease to one that can be. Raises FenceLost."""
         while True:
             await asyncio.sleep(self._settings.lease_seconds)
             if not self._bus.connected:
                 await asyncio.sleep(self._settings.lease_seconds)
                 if not self._bus.connected:
-                    raise Fenced("no connection to NATS")
+                    raise FenceLost("no connection to NATS")
 
     def _set_listens(self, listens: bool) -> None:
         self._listens = listens
-        self._metrics.writes.set(int(listens))
+        self._metrics.leader.set(int(listens))
 
     def _lease(self, writer_id: UUID) -> Lease:
         return Lease(

@@ -1,0 +1,1 @@
+"""The ledger in PostgreSQL: the statements of queries.sql, as methods. Begin with ledger_store.py."""
