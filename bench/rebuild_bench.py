@@ -31,10 +31,10 @@ from darbar_kit.database import open_pool, queries
 from darbar_kit.service import settle
 from darbar_rules.games import BY_NAME
 from darbar_table.domain import decide, events
-from darbar_table.domain.commands import Act, Command, Context, WalletAnswered
-from darbar_table.domain.evolve import created
-from darbar_table.domain.state import Phase, Table
+from darbar_table.domain.commands import Act, Command, Context, Create, WalletAnswered
+from darbar_table.domain.state import Phase, Table, unopened
 from darbar_table.engine.loading import load
+from darbar_table.settings import Settings
 from darbar_table.shards.placement import SHARDS, shard_of
 from darbar_table.store.chain import first_link, link
 from darbar_table.store.codec import Codecs
@@ -59,17 +59,16 @@ class Script:
 
     def __init__(self) -> None:
         seeds = itertools.count(1)
-        context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
-        options = RULES.options_type(trump="hidden")
+        settings = Settings(database_url="", nats_url="", token_public_key="")
+        context = Context(settings=settings, fresh_seed=lambda: f"{next(seeds):064x}")
         table_id = str(uuid4())
         terms = TableTerms(GAME, {"trump": "hidden"}, len(PEOPLE), 100, 10, "public", "normal")
-        command = CreateTable(table_id, terms, PEOPLE[0])
-        first = decide.create(command, RULES, options)
         self._context = context
         self._ids = itertools.count(1)
         self._decisions = DecisionFrames()
-        self.table: Table = created(table_id, first, RULES, options)
-        self.log: list[events.Event] = [first]
+        self.table: Table = unopened(table_id, RULES)
+        self.log: list[events.Event] = []
+        self._tell(Create(CreateTable(table_id, terms, PEOPLE[0]), balance_coins=10**6))
 
     def play(self, count: int) -> list[events.Event]:
         """Sit down and play until there are so many events."""

@@ -67,7 +67,7 @@ TASK_OWNERS: Mapping[tuple[str, str], str] = {
     ("services/table/darbar_table/app.py", "_first"): "ended three lines below",
     (
         "services/table/darbar_table/handlers/create.py",
-        "TableCreator._open",
+        "TableCreator.create",
     ): "shielded: what is stored must be held, caller or not",
 }
 SQL_IN_PYTHON: Mapping[str, str] = {

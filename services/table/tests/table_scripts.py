@@ -18,12 +18,13 @@ from darbar_table.domain.commands import (
     Command,
     Connected,
     Context,
+    Create,
     Disconnected,
     Draft,
     WalletAnswered,
 )
-from darbar_table.domain.evolve import created
-from darbar_table.domain.state import Phase, Table
+from darbar_table.domain.state import Phase, Table, unopened
+from darbar_table.settings import Settings
 
 TABLE_ID = "00000000-0000-4000-8000-000000000001"
 ANN = Person("ann", "Ann", "fox")
@@ -33,6 +34,7 @@ DAN = Person("dan", "Dan", "elk")
 EVE = Person("eve", "Eve", "bee")
 PEOPLE = (ANN, BOB, CYN, DAN)
 RICH = 5000
+SETTINGS = Settings(database_url="", nats_url="", token_public_key="")
 COURT_PIECE = BY_NAME["court_piece"]
 
 
@@ -41,14 +43,14 @@ class Script:
 
     def __init__(self, table_id: str = TABLE_ID, *, rules: Game = COURT_PIECE, **options: Any) -> None:
         seeds = itertools.count(1)
-        self.context = Context(generation=1, count_in_seconds=7.0, fresh_seed=lambda: f"{next(seeds):064x}")
+        self.context = Context(settings=SETTINGS, fresh_seed=lambda: f"{next(seeds):064x}")
         self._ids = itertools.count(1)
         chosen = rules.options_type(**options)
         seats = rules.seat_counts(chosen)[0]
-        command = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, "public", "normal"), host=ANN)
-        first = decide.create(command, rules, chosen)
-        self.table: Table = created(str(UUID(table_id)), first, rules, chosen)
-        self.log: list[tuple[Table | None, events.Event, Table]] = [(None, first, self.table)]
+        request = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, "public", "normal"), host=ANN)
+        self.table: Table = unopened(str(UUID(table_id)), rules)
+        self.log: list[tuple[Table, events.Event, Table]] = []
+        self.tell(Create(request, RICH))
 
     def tell(self, command: Command) -> Draft:
         """Decide and accept; refusals are raised and change nothing."""

@@ -175,6 +175,16 @@ async def test_a_table_is_not_opened_with_what_is_not_offered(
     assert field in str(refusal.value.details["fields"])
 
 
+async def test_a_host_whose_table_was_refused_may_open_another(start_table: StartTable) -> None:
+    stack = await start_table()
+    stack.wallet.balances["ann"] = 199
+    for changes in ({"bet_coins": 24}, {}):
+        with pytest.raises(Refused):
+            await stack.open_table(**changes)
+    stack.wallet.balances["ann"] = 200
+    assert await stack.open_table()
+
+
 async def test_opening_a_table_twice_is_one_table(start_table: StartTable, table_id: str) -> None:
     stack = await start_table()
     first, second = await asyncio.gather(stack.lobby.create(table_id), stack.lobby.create(table_id))

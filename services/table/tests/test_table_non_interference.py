@@ -178,7 +178,6 @@ def test_the_seeds_of_a_running_round_are_in_no_frame_and_no_snapshot() -> None:
     seeds += [e.seed for _, e, _ in script.log if isinstance(e, events.BagOpened)]
     shown_at = next(i for i, (_, e, _) in enumerate(script.log) if isinstance(e, events.SeedsShown))
     for before, event, after in script.log[1:shown_at]:
-        assert before is not None
         for seat in (0, 1, 2, 3, None):
             frame = seat_frames(before, event, after, None).for_seat(seat) + snapshot(after, seat, None)
             assert not [seed for seed in seeds if seed.encode() in frame]

@@ -7,13 +7,21 @@ from typing import Any, Literal
 
 import msgspec
 
-from darbar_contracts.tables import Person
+from darbar_contracts.tables import CreateTable, Person
 from darbar_contracts.wallet import WalletAnswer
 from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Table
+from darbar_table.settings import Settings
 
 ClockKind = Literal["count_in", "seeds", "turn"]
+
+
+class Create(msgspec.Struct, frozen=True):
+    """The first command of a table. `balance_coins` is what the wallet answered just before about its host."""
+
+    request: CreateTable
+    balance_coins: int
 
 
 class Act(msgspec.Struct, frozen=True):
@@ -71,14 +79,13 @@ class KeepExpired(msgspec.Struct, frozen=True):
     since: int
 
 
-Command = Act | ClockRang | BotDecided | WalletAnswered | Connected | Disconnected | KeepExpired
+Command = Create | Act | ClockRang | BotDecided | WalletAnswered | Connected | Disconnected | KeepExpired
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What decide may not make itself: the settings of tables, and fresh random seeds in hex."""
+    """What decide may not make itself: the settings, and fresh random seeds in hex."""
 
-    generation: int
-    count_in_seconds: float
+    settings: Settings
     fresh_seed: Callable[[], str]
 
 

@@ -31,7 +31,7 @@ def start(draft: Draft) -> None:
             game=table.game,
             round=round_number,
             attempt=attempt,
-            seconds=draft.context.count_in_seconds,
+            seconds=draft.context.settings.count_in_seconds,
             commitment=commitment(bytes.fromhex(seed)),
             server_seed=seed,
         )

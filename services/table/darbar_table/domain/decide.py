@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
 from darbar_contracts.frames import (
     Deal,
     ImBack,
@@ -18,9 +14,8 @@ from darbar_contracts.frames import (
     StartNow,
     TableReason,
 )
-from darbar_contracts.tables import CreateTable
-from darbar_rules.game import Game, Refusal
-from darbar_table.domain import count_in, events, play, seats, stakes
+from darbar_rules.game import Refusal
+from darbar_table.domain import count_in, create, events, play, seats, stakes
 from darbar_table.domain.commands import (
     Act,
     BotDecided,
@@ -28,6 +23,7 @@ from darbar_table.domain.commands import (
     Command,
     Connected,
     Context,
+    Create,
     Disconnected,
     Draft,
     KeepExpired,
@@ -39,12 +35,6 @@ from darbar_table.domain.state import Phase, Table
 AUTOMATIC_STEPS_MAX = 8
 
 
-def create(command: CreateTable, rules: Game, options: Any) -> events.TableCreated:
-    """The first event; the lobby has checked the options, the bet and the time, and so has the handler."""
-    terms = msgspec.structs.replace(command.terms, options=msgspec.to_builtins(options))
-    return events.TableCreated(terms=terms, host=command.host)
-
-
 def decide(table: Table, command: Command, context: Context) -> Draft:
     """The events that follow from a command, and the state after them. Raises Refused or RuleRefused: nothing changes.
 
@@ -54,6 +44,9 @@ def decide(table: Table, command: Command, context: Context) -> Draft:
         raise refused(TableReason.TABLE_CLOSED)
     draft = Draft(table, context)
     match command:
+        case Create():
+            if table.version == 0:
+                create.create(draft, command)
         case Act():
             _act(draft, command)
         case BotDecided():

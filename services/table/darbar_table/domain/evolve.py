@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from darbar_contracts.tables import Person
 from darbar_rules.deal import Chance, bag_flags
-from darbar_rules.game import Game
 from darbar_table.domain import events
 from darbar_table.domain.milestones import counts
 from darbar_table.domain.state import Bag, Phase, Seat, Table
 
 COUNTED_PEOPLE_MIN = 2
-
-
-def created(table_id: str, event: events.TableCreated, rules: Game, options: Any) -> Table:
-    """The state at version 1."""
-    seats = (Seat(player=event.host, online=True, since=1),) + (Seat(),) * (event.terms.seats - 1)
-    return Table(
-        table_id=table_id,
-        version=1,
-        rules=rules,
-        options=options,
-        terms=event.terms,
-        host=0,
-        seats=seats,
-        milestones=1,
-    )
 
 
 def evolve(table: Table, event: events.Event) -> Table:
@@ -51,6 +36,12 @@ def _played(table: Table, event: events.Played[Any]) -> Table:
         elif seat.expiries or seat.bot_plays:
             seats = table.with_seat(event.seat, expiries=0, bot_plays=False)
     return replace(table, version=table.version + 1, state=state, seats=seats)
+
+
+def _table_created(table: Table, event: events.TableCreated) -> dict[str, Any]:
+    seats = (Seat(player=event.host, online=True, since=1),) + (Seat(),) * (event.terms.seats - 1)
+    options = msgspec.convert(event.terms.options, table.rules.options_type)
+    return {"terms": event.terms, "options": options, "seats": seats}
 
 
 def _seat_taken(table: Table, event: events.SeatTaken) -> dict[str, Any]:
@@ -219,6 +210,7 @@ def _with(table: Table, number: int, seat: Seat) -> tuple[Seat, ...]:
 
 
 _CHANGES: dict[type[events.Event], Any] = {
+    events.TableCreated: _table_created,
     events.SeatTaken: _seat_taken,
     events.SeatFreed: _seat_freed,
     events.BotSeated: _bot_seated,

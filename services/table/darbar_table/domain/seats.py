@@ -19,8 +19,7 @@ def sit(draft: Draft, act: Act, frame: Sit) -> None:
     table = draft.table
     if table.seat_of(act.person.account_id) is not None:
         raise refused(TableReason.ALREADY_SEATED)
-    if act.balance_coins < STAKES_FACTOR * table.terms.bet_coins:
-        raise refused(TableReason.SHORT_OF_COINS, needed_coins=STAKES_FACTOR * table.terms.bet_coins)
+    refuse_the_short(act.balance_coins, table.terms.bet_coins)
     number = _next_seat(table) if frame.seat is None else _asked_seat(table, frame.seat)
     kept = table.seats[number]
     if kept.player is not None:
@@ -35,6 +34,12 @@ def sit(draft: Draft, act: Act, frame: Sit) -> None:
             digest=act.digest,
         )
     )
+
+
+def refuse_the_short(balance_coins: int, bet_coins: int) -> None:
+    """TL-6: a second bet must be there, for a round that is lost double."""
+    if balance_coins < STAKES_FACTOR * bet_coins:
+        raise refused(TableReason.SHORT_OF_COINS, needed_coins=STAKES_FACTOR * bet_coins)
 
 
 def start_now(draft: Draft, seat: int, act: Act, frame: StartNow) -> None:

@@ -26,7 +26,7 @@ def ask_stakes(draft: Draft, left_out: tuple[int, ...] = ()) -> None:
         return
     draft.add(
         events.StakesAsked(
-            key=key(table, "stake", draft.context.generation),
+            key=key(table, "stake", draft.context.settings.generation),
             unit=table.unit,
             attempt=table.attempt,
             bet_coins=table.terms.bet_coins,
@@ -96,7 +96,7 @@ def _ask_settle(draft: Draft, result: RoundResult) -> None:
     assert table.stake_key is not None
     draft.add(
         events.SettleAsked(
-            key=key(table, "settle", draft.context.generation),
+            key=key(table, "settle", draft.context.settings.generation),
             stake_key=table.stake_key,
             unit=table.unit,
             shares=shared.won_coins,
@@ -113,7 +113,7 @@ def forfeit(draft: Draft) -> None:
     assert table.stake_key is not None
     draft.add(
         events.SettleAsked(
-            key=key(table, "settle", draft.context.generation),
+            key=key(table, "settle", draft.context.settings.generation),
             stake_key=table.stake_key,
             unit=table.unit,
             shares=(0,) * len(table.seats),
@@ -151,7 +151,7 @@ def ask_refund(draft: Draft, reason: str) -> None:
     assert table.stake_key is not None
     draft.add(
         events.RefundAsked(
-            key=key(table, "refund", draft.context.generation),
+            key=key(table, "refund", draft.context.settings.generation),
             stake_key=table.stake_key,
             unit=table.unit,
             reason=reason,  # type: ignore[arg-type]

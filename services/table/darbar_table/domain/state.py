@@ -74,6 +74,12 @@ class Bag(msgspec.Struct, frozen=True):
         return self.used >= len(self.flags)
 
 
+def unopened(table_id: str, rules: Game) -> Table:
+    """The state before the first event: nobody sits there, and nothing is agreed but the game."""
+    terms = TableTerms(rules.name, {}, 0, 0, 0, "private", "normal")
+    return Table(table_id=table_id, version=0, rules=rules, terms=terms)
+
+
 class Table(msgspec.Struct, frozen=True):
     """A table at one version. `rules` is its game, `state` the game's own state; None between games. `options`
     are those of its terms, as its rules take them.
@@ -86,10 +92,10 @@ class Table(msgspec.Struct, frozen=True):
     table_id: str
     version: int
     rules: Game
-    options: Any
     terms: TableTerms
-    host: int
-    seats: tuple[Seat, ...]
+    options: Any = None
+    host: int = 0
+    seats: tuple[Seat, ...] = ()
     phase: Phase = Phase.WAITING
     started: bool = False
     counted: bool = False

@@ -19,11 +19,13 @@ FRAMES_KEPT_MAX = 16
 
 
 class Reply(Protocol):
-    """Who asked: told of a refusal, or that nothing had to happen. Otherwise the frame after commit is the answer."""
+    """Who asked: told of a refusal, that nothing had to happen, or that it is stored (a seat has its frame then)."""
 
     def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None: ...
 
     def done(self, version: int) -> None: ...
+
+    def stored(self, version: int) -> None: ...
 
 
 class Connection(Protocol):

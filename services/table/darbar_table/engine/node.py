@@ -161,6 +161,8 @@ class TableNode:
         self._effects.bots(live)
         if len(draft.events) == 1 and type(draft.events[0]) is Played:
             return
+        if type(draft.events[0]) is events.TableCreated:
+            self.activate(live)
         self._effects.wallet(live)
         self.presence.keep_seats(live)
         freed = [event.account_id for event in draft.events if isinstance(event, events.SeatFreed)]

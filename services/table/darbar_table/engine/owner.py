@@ -60,8 +60,7 @@ class Owner:
         self.live_tables: dict[UUID, LiveTable] = {}
         self.wheel: TimerWheel[LiveTable] = TimerWheel(self._clock_rang)
         self._context = Context(
-            generation=settings.generation,
-            count_in_seconds=settings.count_in_seconds,
+            settings=settings,
             fresh_seed=lambda: secrets.token_hex(SEED_BYTES),
         )
 
@@ -153,6 +152,8 @@ class Owner:
             try:
                 if outcome is Outcome.STORED:
                     self._stored(live, draft, chain)
+                    if reply is not None:
+                        reply.stored(draft.table.version)
                 else:
                     self._not_stored(live, outcome, command, reply)
             except Exception as error:

@@ -20,9 +20,10 @@ from darbar_kit.errors import Unavailable
 from darbar_kit.tokens import Claims
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
-from darbar_table.domain.evolve import created, evolve
+from darbar_table.domain.evolve import evolve
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
+from darbar_table.domain.state import unopened
 from darbar_table.engine.node import TableNode
 from darbar_table.engine.owner import at_rest
 from darbar_table.settings import Settings
@@ -96,9 +97,9 @@ class Inspection:
     def _all_milestones(self, table_id: UUID, rows: Sequence[StoredEvent]) -> list[Milestone]:
         first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
         rules, codec = self._codecs.of(first.terms.game)
-        table = created(str(table_id), first, rules, msgspec.convert(first.terms.options, rules.options_type))
-        notes = [milestone_of(first, table, at=rows[0].at, generation=self._settings.generation)]
-        for row in rows[1:]:
+        table = unopened(str(table_id), rules)
+        notes: list[Milestone | None] = []
+        for row in rows:
             event = codec.decode(row.kind, row.body)
             table = evolve(table, event)
             notes.append(milestone_of(event, table, at=row.at, generation=self._settings.generation))

@@ -83,6 +83,9 @@ class _Sitting:
     def done(self, version: int) -> None:
         self._reply.done(version)
 
+    def stored(self, version: int) -> None:
+        self._reply.stored(version)
+
 
 def look_of(live: LiveTable, process_id: str) -> TableLook:
     """The public outside of a table."""

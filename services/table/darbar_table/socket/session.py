@@ -68,6 +68,9 @@ class CommandReply:
         if self._command_id is not None:
             self._socket.send(_encode(frames.Done(id=self._command_id, version=version)))
 
+    def stored(self, version: int) -> None:
+        """The frame with the command's id is the answer."""
+
 
 class PlayerSocket:
     """One connection. `seat` is kept by the owner; whoever has none sees the public part only."""

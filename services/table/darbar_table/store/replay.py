@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
-import msgspec
-
 from darbar_rules.game import Game
 from darbar_table.domain.events import Event, TableCreated
-from darbar_table.domain.evolve import created, evolve
-from darbar_table.domain.state import Table
+from darbar_table.domain.evolve import evolve
+from darbar_table.domain.state import Table, unopened
 from darbar_table.store.codec import EventCodec, LogBroken
 from darbar_table.store.store import StoredEvent
 
@@ -22,13 +20,10 @@ def replay(table_id: UUID, rows: Sequence[StoredEvent], rules: Game, codec: Even
 
 def rebuilt(table_id: UUID, events: Iterable[Event], rules: Game) -> Table:
     """The state that these events give."""
-    events = iter(events)
-    first = next(events, None)
-    if not isinstance(first, TableCreated):
-        raise LogBroken("a log begins with table_created")
-    options = msgspec.convert(first.terms.options, rules.options_type)
-    table = created(str(table_id), first, rules, options)
+    table = unopened(str(table_id), rules)
     for event in events:
+        if table.version == 0 and not isinstance(event, TableCreated):
+            raise LogBroken("a log begins with table_created")
         table = evolve(table, event)
     return table
 
