@@ -11,11 +11,11 @@ import structlog
 from aiohttp import web
 
 from darbar_kit.bus import Bus
+from darbar_kit.client_address import ClientAddresses
 from darbar_kit.database import open_pool, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
-from darbar_lobby.client_address import ClientAddresses
 from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.catalogue import Games
 from darbar_lobby.handlers.directory_projector import DirectoryProjector

@@ -28,10 +28,10 @@ from darbar_contracts.api import (
 )
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person
+from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, field_of, read_body
 from darbar_kit.tokens import Claims, TokenReader
-from darbar_lobby.client_address import ClientAddresses
 from darbar_lobby.handlers.accounts import Accounts, to_public
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+
+from darbar_kit.limits import KEYS_MAX, Buckets, Clock
 
 REQUESTS_A_MINUTE_BY_ACCOUNT = 300
 TABLES_MADE_A_MINUTE_BY_ACCOUNT = 10
@@ -13,41 +14,8 @@ CODES_WRONG_FREE = 3
 CODE_WRONG_WAIT_SECONDS = 5.0
 CODE_WRONG_WAIT_SECONDS_MAX = 60.0
 CODE_WRONG_FORGOTTEN_SECONDS = 900.0
-# An address or account whose bucket is full again needs no entry; past this many the longest unused one is dropped.
-KEYS_MAX = 100_000
 MINUTE_SECONDS = 60.0
 HOUR_SECONDS = 3600.0
-
-Clock = Callable[[], float]
-
-
-class Buckets:
-    """A token bucket for each key: `count_max` at once, refilled evenly over `window_seconds`."""
-
-    def __init__(self, count_max: int, window_seconds: float, *, clock: Clock, keys_max: int = KEYS_MAX) -> None:
-        self._count_max = count_max
-        self._seconds_each = window_seconds / count_max if count_max else 0.0
-        self._window_seconds = window_seconds
-        self._clock = clock
-        self._keys_max = keys_max
-        # For each key the moment at which its bucket is full again.
-        self._full_at: OrderedDict[str, float] = OrderedDict()
-
-    def take(self, key: str) -> float:
-        """Take one; 0 when there was one, else the seconds until there is. A count of 0 means no limit."""
-        if not self._count_max:
-            return 0.0
-        now = self._clock()
-        full_at = max(self._full_at.get(key, now), now) + self._seconds_each
-        wait_seconds = full_at - now - self._window_seconds
-        # Sums of seconds are not exact: a millionth too much is no reason to refuse.
-        if wait_seconds > 1e-6:
-            return wait_seconds
-        self._full_at[key] = full_at
-        self._full_at.move_to_end(key)
-        if len(self._full_at) > self._keys_max:
-            self._full_at.popitem(last=False)
-        return 0.0
 
 
 class WrongCodes:

@@ -10,9 +10,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from darbar_contracts.refusals import Reason
+from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer
-from darbar_lobby.client_address import ClientAddresses
 from darbar_lobby.limits import Limits
 from darbar_lobby.metrics import Metrics
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from darbar_lobby.client_address import client_address, networks
-from darbar_lobby.limits import CODES_WRONG_FREE, Buckets, Limits, WrongCodes
+from darbar_kit.client_address import client_address, networks
+from darbar_kit.limits import Buckets
+from darbar_lobby.limits import CODES_WRONG_FREE, Limits, WrongCodes
 
 
 class Watch:

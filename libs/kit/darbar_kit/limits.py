@@ -1,0 +1,38 @@
+"""How often somebody may ask. Open this about `too_many_requests`."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+# A key whose bucket is full again needs no entry; past this many the longest unused one is dropped.
+KEYS_MAX = 100_000
+
+Clock = Callable[[], float]
+
+
+class Buckets:
+    """A token bucket for each key: `count_max` at once, refilled evenly over `window_seconds`."""
+
+    def __init__(self, count_max: int, window_seconds: float, *, clock: Clock, keys_max: int = KEYS_MAX) -> None:
+        self._count_max = count_max
+        self._seconds_each = window_seconds / count_max if count_max else 0.0
+        self._window_seconds = window_seconds
+        self._clock = clock
+        self._keys_max = keys_max
+        # For each key the moment at which its bucket is full again.
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+
+    def take(self, key: str) -> float:
+        """Take one; 0 when there was one, else the seconds until there is. A count of 0 means no limit."""
+        if not self._count_max:
+            return 0.0
+        now = self._clock()
+        full_at = max(self._full_at.get(key, now), now) + self._seconds_each
+        wait_seconds = full_at - now - self._window_seconds
+        # Sums of seconds are not exact: a millionth too much is no reason to refuse.
+        if wait_seconds > 1e-6:
+            return wait_seconds
+        self._full_at[key] = full_at
+        self._full_at.move_to_end(key)
+        if len(self._full_at) > self._keys_max:
+            self._full_at.popitem(last=False)
+        return 0.0
