@@ -2,6 +2,7 @@
 PYTHON ?= python3.11
 GAME ?= court_piece
 BOTS ?= 0
+URL ?=
 ROW ?=
 UPGRADE ?=
 UV_VERSION = 0.13.9
@@ -17,9 +18,9 @@ run: ## everything in one process on one port, with its own PostgreSQL and NATS 
 	bash deploy/local/setup.sh
 	.venv/bin/darbar up
 
-demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0
+demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0 URL=
 	bash deploy/local/setup.sh
-	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS)
+	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS) --url "$(URL)"
 
 test: setup ## every test, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile

@@ -23,7 +23,7 @@ import msgspec
 from darbar_client.darbar import Darbar
 from darbar_client.demo.checks import checks, gather
 from darbar_client.demo.playing import Guest, Teller, all_leave, joined, play_game, seated
-from darbar_client.demo.server import LocalServer, ServerFailed, is_ready
+from darbar_client.demo.server import LocalServer, ServerFailed, found
 from darbar_client.demo.sheet import ledger_lines, score_sheet
 from darbar_client.errors import DarbarError
 from darbar_client.log import LogUnreadable
@@ -83,9 +83,11 @@ def options_from(game: Game, points: int, given: list[str]) -> Any:
 @asynccontextmanager
 async def server_url(given: str | None) -> AsyncIterator[str]:
     """A server that runs already, or one that runs until the end of this context."""
-    if given is not None or await is_ready(URL):
+    if await found(given or URL, say):
         yield given or URL
         return
+    if given:
+        raise ServerFailed(f"there is no server on {given}")
     folder = new_folder()
     server = LocalServer(folder)
     try:

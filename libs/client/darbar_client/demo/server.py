@@ -8,16 +8,18 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import aiohttp
+import msgspec
 
 HOST = "127.0.0.1"
 START_SECONDS_MAX = 120.0
 STOP_SECONDS_MAX = 60.0
 LOOK_SECONDS_MAX = 2.0
 POLL_SECONDS = 0.1
+READY = 200
 LOG_LINES_SHOWN = 20
 LOG_CHARACTERS_SHOWN = 300
 
@@ -28,11 +30,19 @@ QUICK: Mapping[str, str] = {
     "DARBAR_TABLE_COUNT_IN_SECONDS": "0.2",
     "DARBAR_TABLE_FRAMES_A_SECOND_MAX": "2000",
     "DARBAR_LOBBY_GUESTS_AN_HOUR_MAX": "0",
+    "DARBAR_LOBBY_REQUESTS_A_MINUTE_MAX": "0",
 }
 
 
 class ServerFailed(Exception):
-    """The server did not start; the message has the last lines of its log."""
+    """The server did not start, or did not get ready; the message says what was seen of it last."""
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """What a server says of itself."""
+
+    status: str
+    missing: tuple[str, ...] = ()
 
 
 class LocalServer:
@@ -107,7 +117,7 @@ class LocalServer:
     async def _until_ready(self) -> None:
         assert self._process is not None
         end = time.monotonic() + START_SECONDS_MAX
-        while not await is_ready(self.url):
+        while await what_is_missing(self.url) != []:
             if not self.is_running or time.monotonic() > end:
                 # In peace, so that it takes the PostgreSQL and NATS with it that it has started.
                 await self.stop()
@@ -115,14 +125,36 @@ class LocalServer:
             await asyncio.sleep(POLL_SECONDS)
 
 
-async def is_ready(url: str) -> bool:
-    """Whether a server answers there and lacks nothing."""
+async def found(url: str, say: Callable[[str], None]) -> bool:
+    """Whether a server is there, ready; waits for one that still starts or gets over something. Raises ServerFailed
+    for one that is never ready."""
+    end = time.monotonic() + START_SECONDS_MAX
+    said = ""
+    while missing := await what_is_missing(url):
+        waits = f"Waiting for the server on {url}: {', '.join(missing)} is missing"
+        if time.monotonic() > end:
+            raise ServerFailed(waits)
+        if waits != said:
+            say(waits)
+            said = waits
+        await asyncio.sleep(POLL_SECONDS)
+    return missing is not None
+
+
+async def what_is_missing(url: str) -> list[str] | None:
+    """What keeps a server from being ready; None when there is no Darbar."""
     timeout = aiohttp.ClientTimeout(total=LOOK_SECONDS_MAX)
     try:
         async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{url}/readyz") as answered:
-            return answered.status == 200
-    except (aiohttp.ClientError, TimeoutError, OSError):
-        return False
+            readiness = msgspec.json.decode(await answered.read(), type=Readiness)
+            return list(readiness.missing) or ([] if answered.status == READY else ["something"])
+    except aiohttp.ClientConnectorError:
+        return None
+    except (aiohttp.ClientError, TimeoutError):
+        # Its port is taken before it starts, and is kept while it stops.
+        return ["an answer"]
+    except msgspec.DecodeError:
+        return None
 
 
 def free_port() -> int:
