@@ -12,9 +12,9 @@ import uvloop
 
 from darbar_kit import logs, service
 from darbar_kit.settings import SettingsInvalid, environment, load
-from darbar_local.children import write_pid_file
-from darbar_local.console import complain, say
-from darbar_local.failures import ExitCode, Failure
+from darbar_local.child_processes import write_pid_file
+from darbar_local.console import print_error, print_line
+from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.servers import GivenServers, apply_migrations
 from darbar_local.services import BY_NAME, Service
 from darbar_local.starting import failures_told
@@ -64,12 +64,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case "migrate":
                 _migrate(BY_NAME[asked.service])
             case _:
-                say(_version())
+                print_line(_version())
     except Failure as failure:
-        complain(str(failure))
+        print_error(str(failure))
         return failure.code
     except SettingsInvalid as error:
-        complain("; ".join(error.problems))
+        print_error("; ".join(error.problems))
         return ExitCode.SETTINGS_WRONG
     return ExitCode.FINE
 
@@ -120,7 +120,7 @@ async def _until_stopped(work: Coroutine[None, None, None]) -> None:
 
     def stop(number: int) -> None:
         if not asked:
-            say("Darbar stops ...")
+            print_line("Darbar stops ...")
             task.cancel()
         asked.append(number)
 
@@ -133,7 +133,7 @@ async def _until_stopped(work: Coroutine[None, None, None]) -> None:
         if not asked:
             raise
         task.uncancel()
-        say("Darbar has stopped")
+        print_line("Darbar has stopped")
 
 
 def _serve(asked: argparse.Namespace, asked_service: Service) -> None:
@@ -156,7 +156,7 @@ def _migrate(asked_service: Service) -> None:
         applied = asyncio.run(
             apply_migrations(asked_service, owner_url=settings.owner_database_url, service_role=settings.service_role)
         )
-    say("\n".join(applied) if applied else f"{asked_service.name}: nothing to apply")
+    print_line("\n".join(applied) if applied else f"{asked_service.name}: nothing to apply")
 
 
 def _version() -> str:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def say(line: str = "") -> None:
+def print_line(line: str = "") -> None:
     """One line on stdout, at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
-def complain(line: str) -> None:
+def print_error(line: str) -> None:
     """One line on stderr."""
     sys.stderr.write(f"darbar: {line}\n")
     sys.stderr.flush()
@@ -23,4 +23,4 @@ def step(doing: str) -> Iterator[None]:
     """Tells what was done and how long it took. Nothing when it failed: then a failure is told."""
     began = time.monotonic()
     yield
-    say(f"  {doing} ({time.monotonic() - began:.1f} s)")
+    print_line(f"  {doing} ({time.monotonic() - began:.1f} s)")

@@ -15,9 +15,9 @@ from darbar_kit.embedded.programs import ServerMissing
 from darbar_kit.embedded.server_user import FolderUnusable
 from darbar_kit.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
 from darbar_kit.provision import DatabaseUrls, owner_role, provision, service_role
-from darbar_local.console import say, step
-from darbar_local.failures import ExitCode, Failure
-from darbar_local.folder import DataFolder
+from darbar_local.console import print_line, step
+from darbar_local.data_dir import DataDir
+from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.services import ALL, Service
 
 
@@ -47,7 +47,7 @@ class GivenServers(msgspec.Struct, frozen=True, kw_only=True):
     nats_url: str = ""
 
 
-async def start_servers(folder: DataFolder, given: GivenServers, *, unsafe: bool, stack: AsyncExitStack) -> Servers:
+async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, stack: AsyncExitStack) -> Servers:
     """Starts what isn't given; the stack stops it."""
     running: dict[str, Running] = {}
 
@@ -59,7 +59,7 @@ async def start_servers(folder: DataFolder, given: GivenServers, *, unsafe: bool
         with step("PostgreSQL started"):
             url = await server.start()
         if server.copied_programs is not None:
-            say(f"  PostgreSQL's user can't enter this project: its programs run from {server.copied_programs}")
+            print_line(f"  PostgreSQL's user can't enter this project: its programs run from {server.copied_programs}")
         running["PostgreSQL"] = server
         return url
 
@@ -92,7 +92,7 @@ async def _both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_
     return one, two
 
 
-async def prepare_databases(admin_url: str, folder: DataFolder) -> dict[str, DatabaseUrls]:
+async def prepare_databases(admin_url: str, folder: DataDir) -> dict[str, DatabaseUrls]:
     """Makes the databases and roles, and brings them to what the code needs. By name of the service."""
     with_database = [service for service in ALL if service.database]
     try:
@@ -108,7 +108,7 @@ async def prepare_databases(admin_url: str, folder: DataFolder) -> dict[str, Dat
     return urls
 
 
-async def _provision(admin_url: str, service: Service, folder: DataFolder) -> DatabaseUrls:
+async def _provision(admin_url: str, service: Service, folder: DataDir) -> DatabaseUrls:
     return await provision(
         admin_url,
         service.database,

@@ -18,13 +18,13 @@ from darbar_kit.embedded.kept import any_port
 from darbar_kit.errors import Unavailable
 from darbar_kit.service import listen
 from darbar_kit.settings import SettingsInvalid
-from darbar_local import origin
-from darbar_local.children import HOST, Child
-from darbar_local.console import complain, step
-from darbar_local.failures import ExitCode, Failure
-from darbar_local.folder import DataFolder
-from darbar_local.front import build_front
-from darbar_local.one_process import build_root
+from darbar_local.child_processes import HOST, Child
+from darbar_local.console import print_error, step
+from darbar_local.data_dir import DataDir
+from darbar_local.exit_codes import ExitCode, Failure
+from darbar_local.gateway import origin
+from darbar_local.gateway.many_processes import build_gateway
+from darbar_local.gateway.one_process import build_root
 from darbar_local.servers import Running
 from darbar_local.services import ALL
 from darbar_local.wiring import Wiring, variables
@@ -58,14 +58,14 @@ async def start_one_process(
 
 async def start_processes(
     wiring: Wiring,
-    folder: DataFolder,
+    folder: DataDir,
     *,
     public: socket.socket,
     tables: int,
     environ: Mapping[str, str],
     stack: AsyncExitStack,
 ) -> Mapping[str, Running]:
-    """Each service in a process of its own, the table service in `tables`; then the front that leads to them."""
+    """Each service in a process of its own, the table service in `tables`; then the gateway that leads to them."""
     children = _children(folder, tables=tables)
     with step(f"{len(children)} service processes started"):
         # Stopped at the same moment: each may need another one to finish.
@@ -77,7 +77,7 @@ async def start_processes(
     base_urls: dict[str, list[str]] = {}
     for child in children:
         base_urls.setdefault(child.service.name, []).append(child.base_url)
-    stack.push_async_callback(_clean_up, await listen(build_front(base_urls), public))
+    stack.push_async_callback(_clean_up, await listen(build_gateway(base_urls), public))
     return {child.name: child for child in children}
 
 
@@ -96,7 +96,7 @@ async def _until_ready(ask: Callable[[], Awaitable[list[str]]], *, seconds_max: 
         await asyncio.sleep(READY_POLL_SECONDS)
 
 
-def _children(folder: DataFolder, *, tables: int) -> list[Child]:
+def _children(folder: DataDir, *, tables: int) -> list[Child]:
     names = [
         (f"{service.name}-{number}" if service.name == "table" else service.name, service)
         for service in ALL
@@ -114,7 +114,7 @@ async def _clean_up(runner: web.AppRunner) -> None:
         async with asyncio.timeout(CLEANUP_SECONDS_MAX):
             await runner.cleanup()
     except TimeoutError:
-        complain(f"services took longer than {CLEANUP_SECONDS_MAX:.0f} s to stop and were left")
+        print_error(f"services took longer than {CLEANUP_SECONDS_MAX:.0f} s to stop and were left")
     except Exception:  # noqa: BLE001  # The outermost end of the services: the servers are stopped whatever went wrong.
         _log.exception("cleanup_failed")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from darbar_kit.service import reserve, settle
-from darbar_local.children import stop_left_over
-from darbar_local.console import say
-from darbar_local.failures import ExitCode, Failure
-from darbar_local.folder import DataFolder, opened
+from darbar_local.child_processes import stop_left_over
+from darbar_local.console import print_line
+from darbar_local.data_dir import DataDir, opened
+from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.servers import GivenServers, Running, Servers, prepare_databases, start_servers
 from darbar_local.starting import start_one_process, start_processes
 from darbar_local.wiring import Wiring
@@ -38,7 +38,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 async def up(options: Options) -> None:
     """Runs until it is cancelled. Raises Failure when something can't start or ends by itself."""
     with _reserved(options) as public, opened(options.data) as folder:
-        say(f"Darbar starts, with its data in {options.data}")
+        print_line(f"Darbar starts, with its data in {options.data}")
         async with AsyncExitStack() as stack:
             await _tidy_up(folder)
             servers = await start_servers(folder, options.given, unsafe=options.unsafe_storage, stack=stack)
@@ -66,12 +66,12 @@ def _reserved(options: Options) -> socket.socket:
         ) from error
 
 
-async def _tidy_up(folder: DataFolder) -> None:
+async def _tidy_up(folder: DataDir) -> None:
     for name in await stop_left_over(folder.running):
-        say(f"  Stopped {name}, left behind by a start that was killed")
+        print_line(f"  Stopped {name}, left behind by a start that was killed")
 
 
-async def _wire(options: Options, folder: DataFolder, servers: Servers, *, port: int) -> Wiring:
+async def _wire(options: Options, folder: DataDir, servers: Servers, *, port: int) -> Wiring:
     host = "127.0.0.1" if options.host in _ANY_HOST else options.host
     return Wiring(
         databases=await prepare_databases(servers.database_admin_url, folder),
@@ -80,17 +80,17 @@ async def _wire(options: Options, folder: DataFolder, servers: Servers, *, port:
         public_url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
         unsafe_storage=options.unsafe_storage,
         ready_seconds_max=options.ready_seconds_max,
-        behind_front=options.processes,
+        behind_gateway=options.processes,
     )
 
 
 def _tell_what_next(url: str, data: Path) -> None:
-    say()
-    say(f"Darbar is ready at {url}")
-    say("  play a game in another terminal:  make demo")
-    say(f"  see which games there are:        curl {url}/v1/games")
-    say(f"  stop:                             Ctrl-C (the data stays in {data})")
-    say()
+    print_line()
+    print_line(f"Darbar is ready at {url}")
+    print_line("  play a game in another terminal:  make demo")
+    print_line(f"  see which games there are:        curl {url}/v1/games")
+    print_line(f"  stop:                             Ctrl-C (the data stays in {data})")
+    print_line()
 
 
 async def _watch(running: Mapping[str, Running]) -> None:

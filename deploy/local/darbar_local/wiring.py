@@ -31,7 +31,7 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     public_url: str
     unsafe_storage: bool
     ready_seconds_max: float = READY_SECONDS_MAX
-    behind_front: bool = False
+    behind_gateway: bool = False
 
 
 def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -44,8 +44,8 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
             made |= {"token_private_key": wiring.token_private_key, "public_url": wiring.public_url}
             # Everybody on this machine comes from one address: limits by address would stop a demo.
             made |= {"guests_an_hour_max": "0", "requests_a_minute_max": "0", "rules_folder": str(RULES_FOLDER)}
-            if wiring.behind_front:
-                # The front tells who really asks; limits by address need to know.
+            if wiring.behind_gateway:
+                # The gateway tells who really asks; limits by address need to know.
                 made["trusted_proxies"] = '["127.0.0.1", "::1"]'
         case "table":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key), "process_address": address}

@@ -11,7 +11,7 @@ from darbar_kit.provision import DatabaseUrls, provision
 from darbar_kit.service import reserve
 from darbar_kit.testing import eventually
 from darbar_local.commands import main
-from darbar_local.failures import ExitCode
+from darbar_local.exit_codes import ExitCode
 from darbar_local.testing import Darbar
 
 Start = Callable[..., Awaitable[Darbar]]

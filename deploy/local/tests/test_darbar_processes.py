@@ -11,7 +11,7 @@ import pytest
 
 from darbar_kit.embedded.processes import gone
 from darbar_kit.testing import eventually
-from darbar_local.failures import ExitCode
+from darbar_local.exit_codes import ExitCode
 from darbar_local.testing import Darbar, run
 
 Start = Callable[..., Awaitable[Darbar]]

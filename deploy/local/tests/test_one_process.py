@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from darbar_kit.http import answer, health_routes
 from darbar_kit.service import listen, reserve
-from darbar_local.one_process import build_root
+from darbar_local.gateway.one_process import build_root
 
 
 def build(name: str, steps: list[str], *, fails: str = "", missing: str = "") -> web.Application:

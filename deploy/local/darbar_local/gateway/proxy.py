@@ -13,7 +13,7 @@ from darbar_kit.errors import Unavailable
 
 ANSWER_SECONDS_MAX = 60.0
 CONNECT_SECONDS_MAX = 5.0
-# Services have their own, smaller limits; this one only keeps the front itself safe.
+# Services have their own, smaller limits; this one only keeps the gateway itself safe.
 FRAME_BYTES_MAX = 1024 * 1024
 PIECE_BYTES = 64 * 1024
 MISDIRECTED = 421
@@ -39,12 +39,12 @@ _PASSED = (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG)
 Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
 
-class Elsewhere(Exception):
+class Misdirected(Exception):
     """The process says that the request is meant for another one."""
 
 
-async def pass_on(request: web.Request, session: aiohttp.ClientSession, base_url: str) -> web.StreamResponse:
-    """The process's answer. Raises Elsewhere, or Unavailable when it can't be reached."""
+async def forward(request: web.Request, session: aiohttp.ClientSession, base_url: str) -> web.StreamResponse:
+    """The process's answer. Raises Misdirected, or Unavailable when it can't be reached."""
     url = URL(base_url + request.raw_path, encoded=True)
     try:
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -61,7 +61,7 @@ async def _pass_http(request: web.Request, session: aiohttp.ClientSession, url: 
         request.method, url, headers=headers, data=body, allow_redirects=False, timeout=_TIMEOUT
     ) as upstream:
         if upstream.status == MISDIRECTED:
-            raise Elsewhere
+            raise Misdirected
         answered = web.StreamResponse(status=upstream.status, reason=upstream.reason, headers=_copied(upstream.headers))
         await answered.prepare(request)
         async for piece in upstream.content.iter_chunked(PIECE_BYTES):
@@ -86,7 +86,7 @@ async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url
         )
     except aiohttp.WSServerHandshakeError as error:
         if error.status == MISDIRECTED:
-            raise Elsewhere from error
+            raise Misdirected from error
         # The client library drops the body of a refused handshake; without the handshake it is told in full.
         return await _pass_http(request, session, url)
     try:

@@ -12,14 +12,14 @@ import msgspec
 
 from darbar_kit.embedded.kept import write_private
 from darbar_kit.tokens import new_private_key_pem
-from darbar_local.failures import ExitCode, Failure
+from darbar_local.exit_codes import ExitCode, Failure
 
 # Grows when something in the folder gets another place or meaning.
 DATA_VERSION = 1
 _OTHERS_MAY_ENTER = 0o711
 
 
-class DataFolder:
+class DataDir:
     """Opened by one `darbar up` at a time."""
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +56,7 @@ class DataFolder:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[DataFolder]:
+def opened(path: Path) -> Iterator[DataDir]:
     """Makes the folder when it isn't there. Raises Failure when another one has it or it is of a newer version."""
     try:
         if not path.exists():
@@ -70,7 +70,7 @@ def opened(path: Path) -> Iterator[DataFolder]:
         _take(lock, path)
         _refuse_newer(path)
         (path / "running").mkdir(exist_ok=True)
-        yield DataFolder(path)
+        yield DataDir(path)
     finally:
         # The lock ends with the file, also when we are killed.
         os.close(lock)

@@ -1,4 +1,4 @@
-"""The front before service processes. Open this when a header, a body or a frame gets lost on its way."""
+"""The gateway before service processes. Open this when a header, a body or a frame gets lost on its way."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from yarl import URL
 
 from darbar_kit.http import BODY_BYTES_MAX, answer, errors_middleware, read_body
 from darbar_kit.testing import eventually
-from darbar_local.front import build_front
+from darbar_local.gateway.many_processes import build_gateway
 
 CLOSED: web.AppKey[list[int | None]] = web.AppKey("closed", list)
 HANDSHAKE = {
@@ -99,7 +99,7 @@ async def inner() -> AsyncIterator[TestServer]:
 @pytest.fixture
 async def client(inner: TestServer) -> AsyncIterator[Client]:
     base_url = str(inner.make_url("")).rstrip("/")
-    app = build_front({"lobby": [base_url], "table": [base_url], "wallet": ["http://127.0.0.1:1"]})
+    app = build_gateway({"lobby": [base_url], "table": [base_url], "wallet": ["http://127.0.0.1:1"]})
     async with TestClient(TestServer(app), cookie_jar=aiohttp.DummyCookieJar()) as opened:
         yield opened
 

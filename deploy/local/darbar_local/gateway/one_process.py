@@ -9,7 +9,7 @@ from aiohttp.web_urldispatcher import AbstractRuleMatching, MatchedSubAppResourc
 
 from darbar_kit.http import errors_middleware
 from darbar_kit.metrics import REGISTRY, collected, render
-from darbar_local import origin
+from darbar_local.gateway import origin
 from darbar_local.services import owner
 
 

@@ -15,26 +15,28 @@ from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.http import errors_middleware
 from darbar_kit.metrics import parsed, render
-from darbar_local import origin
-from darbar_local.passing import Elsewhere, pass_on
+from darbar_local.gateway import origin
+from darbar_local.gateway.proxy import Misdirected, forward
 from darbar_local.services import owner
 
 BODY_BYTES_MAX = 1024 * 1024
 PLACES_REMEMBERED_MAX = 1000
 
 _NAMED_PROCESS = re.compile(r"/play/at/([^/]+)/")
-_SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("front_session", aiohttp.ClientSession)
+_SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("gateway_session", aiohttp.ClientSession)
 
 
-def build_front(base_urls: Mapping[str, Sequence[str]]) -> web.Application:
+def build_gateway(base_urls: Mapping[str, Sequence[str]]) -> web.Application:
     """`base_urls`: for each service, where its processes are."""
     app = web.Application(middlewares=[errors_middleware], client_max_size=BODY_BYTES_MAX)
-    front = Front(base_urls)
+    gateway = Gateway(base_urls)
     app.cleanup_ctx.append(_open_session)
-    app.add_routes(origin.routes(lambda _request: front.missing(app[_SESSION]), lambda: front.metrics(app[_SESSION])))
+    app.add_routes(
+        origin.routes(lambda _request: gateway.missing(app[_SESSION]), lambda: gateway.metrics(app[_SESSION]))
+    )
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        return await front.handle(request, app[_SESSION])
+        return await gateway.handle(request, app[_SESSION])
 
     app.router.add_route("*", "/{path:.*}", handle)
     return app
@@ -49,7 +51,7 @@ async def _open_session(app: web.Application) -> AsyncIterator[None]:
         yield
 
 
-class Front:
+class Gateway:
     """Knows which process is asked what."""
 
     def __init__(self, base_urls: Mapping[str, Sequence[str]]) -> None:
@@ -58,14 +60,14 @@ class Front:
         self._places: dict[str, str] = {}
 
     async def handle(self, request: web.Request, session: aiohttp.ClientSession) -> web.StreamResponse:
-        """Any path that isn't the front's own."""
+        """Any path that isn't the gateway's own."""
         places = self._base_urls.get(owner(request.path), ())
         if not places:
             raise web.HTTPNotFound
         named = _NAMED_PROCESS.match(request.path)
         if named:
             return await self._handle_named(request, session, named=named[1], places=places)
-        return await pass_on(request, session, random.choice(places))
+        return await forward(request, session, random.choice(places))
 
     async def _handle_named(
         self, request: web.Request, session: aiohttp.ClientSession, *, named: str, places: Sequence[str]
@@ -73,9 +75,9 @@ class Front:
         """Only a process itself knows its id, and ids change; it answers 421 to what is meant for another one."""
         known = self._places.get(named)
         for place in sorted(places, key=lambda place: place != known):
-            with contextlib.suppress(Elsewhere, Unavailable):
+            with contextlib.suppress(Misdirected, Unavailable):
                 self._remember(named, place)
-                return await pass_on(request, session, place)
+                return await forward(request, session, place)
         self._places.pop(named, None)
         raise Refused(Reason.PROCESS_UNKNOWN)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import aiohttp
 
 from darbar_kit.embedded import processes
-from darbar_local import origin
-from darbar_local.failures import ExitCode, Failure
+from darbar_local.exit_codes import ExitCode, Failure
+from darbar_local.gateway import origin
 from darbar_local.services import Service
 
 HOST = "127.0.0.1"
