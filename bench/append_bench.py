@@ -70,7 +70,7 @@ class Crowd:
                 self._offer(table_id, version + 1)
 
         row = EventRow(version, "card_played", self._body, datetime.now(UTC), CHAIN)
-        self._writer.offer(Append(table_id, [row], shard=1, outbox=[], done=done))
+        self._writer.offer(Append(table_id, [row], shard=1, done=done))
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ async def through_writer(url: str, *, seconds: float, postgres: int) -> Figures:
     events, taken = crowd.stored - before, _batches(metrics) - batches
     figures = clock.figures(events, batches=taken)
     crowd.stop()
-    await writer.drained()
+    await writer.drained(seconds_max=seconds)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     return figures
@@ -108,7 +108,7 @@ def _batches(metrics: Metrics) -> int:
 
 async def raw(url: str, *, seconds: float, batch: int, connections: int, postgres: int) -> Figures:
     """The statement alone, everything but the versions made beforehand."""
-    statement = queries("darbar_table.store")["append"]
+    statement = queries("darbar_table.store")["append_moves"]
     counts = [0] * connections
     end = asyncio.Event()
 
@@ -120,7 +120,7 @@ async def raw(url: str, *, seconds: float, batch: int, connections: int, postgre
         version = 0
         while not end.is_set():
             version += 1
-            stored = await prepared.fetchval(PROCESS, tables, [version] * batch, *same, [], [], [], [])
+            stored = await prepared.fetchval(PROCESS, tables, [version] * batch, *same)
             assert stored == batch
             counts[number] += batch
         await connection.close()

@@ -128,7 +128,9 @@ async def store_logs(connection: asyncpg.Connection[Any], *, tables: int, length
             records=_records(table_id, different[number % LOGS], at),
             columns=["table_id", "version", "kind", "body", "at", "chain"],
         )
-        await connection.execute(queries("darbar_table.store")["open_table"], table_id, shard_of(table_id), GAME)
+        await connection.copy_records_to_table(
+            "open_table", records=[(table_id, shard_of(table_id), GAME)], columns=["table_id", "shard", "game"]
+        )
     await connection.execute("ANALYZE")
 
 

@@ -53,6 +53,8 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
         "services/table/darbar_table/engine/owner.py",
         "Owner._append.done",
     ): "a fault of ours freezes one table and no other",
+    ("services/table/darbar_table/store/writer.py", "Writer._try"): "whatever went wrong, it is looked what is stored",
+    ("services/table/darbar_table/store/writer.py", "Writer._stored_of"): "the look is repeated until it succeeds",
     (
         "services/wallet/darbar_wallet/engine/leader.py",
         "Leader.run",

@@ -61,7 +61,7 @@ class Service:
         bus = self.bus = await Bus.connect(settings.nats_url, name="table")
         store = Store(pool, queries("darbar_table.store"))
         questions = Questions(store=store, bus=bus, node=self.present_node)
-        creator = TableCreator(store=store, questions=questions, node=self.present_node)
+        creator = TableCreator(questions=questions, node=self.present_node)
         inspection = Inspection(settings, store=store, node=self.present_node)
         self.socket_handler = SocketHandler(node=self.present_node, questions=questions, tokens=self.tokens)
         self.pages = Pages(inspection, self.tokens)

@@ -18,7 +18,7 @@ from darbar_kit.database import queries
 from darbar_kit.testing import TestDatabase, eventually
 from darbar_table.metrics import Metrics
 from darbar_table.store.chain import first_link, link
-from darbar_table.store.writer import Append, FenceLost, Outcome, Row, Writer
+from darbar_table.store.writer import Append, Beside, FenceLost, Outcome, Row, Writer
 
 PROCESS_ID = "t-test"
 CUTS = 1000
@@ -46,7 +46,7 @@ class Stream:
             self.outcome.set_result(outcome)
 
         row = Row(version, "card_played", body, at, chain)
-        return Append(self.table_id, [row], shard=1, outbox=[(version, "{}")], done=done)
+        return Append(self.table_id, [row], shard=1, beside=Beside(milestones=[(version, "{}")]), done=done)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -117,7 +117,6 @@ async def test_a_body_that_the_database_cannot_take_is_impossible(
         bad.table_id,
         [Row(1, "card_played", body, datetime.now(UTC), bytes(32))],
         shard=1,
-        outbox=[],
         done=lambda outcome: verdict.set_result(outcome),
     )
     verdict: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()

@@ -35,6 +35,8 @@ from darbar_table.store.writer import Writer
 log = structlog.get_logger()
 TURN_SECONDS_AFTER_LOAD_MIN = 5.0
 READ_AGAIN_SECONDS = 0.25
+# A database that is away longer than this at a planned stop has what it has; the clients ask again elsewhere.
+DRAIN_SECONDS_MAX = 5.0
 
 
 class TableNode:
@@ -123,10 +125,6 @@ class TableNode:
                 for socket in live.sockets:
                     socket.send(frame)
 
-    def free_claim(self, live: LiveTable, account_id: str) -> None:
-        """An account that claimed this table does not sit here after all."""
-        self._spawn(self.store.free_claims(live.table_id, [account_id]))
-
     def find(self, table_id: UUID) -> LiveTable:
         """A table this process holds; refuses with what the caller should do instead."""
         live = self.owner.live_tables.get(table_id)
@@ -140,7 +138,7 @@ class TableNode:
 
     async def end(self) -> None:
         """Planned: everything offered is stored, then the row goes away."""
-        await self.writer.drained()
+        await self.writer.drained(seconds_max=DRAIN_SECONDS_MAX)
         await self.lease.end()
 
     def close_sockets(self) -> None:
@@ -165,9 +163,6 @@ class TableNode:
             self.activate(live)
         self._effects.wallet(live)
         self.presence.keep_seats(live)
-        freed = [event.account_id for event in draft.events if isinstance(event, events.SeatFreed)]
-        if freed:
-            self._spawn(self.store.free_claims(live.table_id, freed))
         if any(isinstance(event, events.RoundBegan) for event in draft.events):
             self._disconnect_spectators(live)
         if any(counts(event) for event in draft.events):
@@ -188,7 +183,6 @@ class TableNode:
         self.owner.drop(live)
         for socket in list(live.sockets):
             socket.close(TableReason.TABLE_CLOSED, "This table is closed.")
-        self._spawn(self.store.close_table(live.table_id))
 
     def _reload(self, live: LiveTable) -> None:
         """Somebody else stored a version: what we hold is not the table any more, and answers nobody."""

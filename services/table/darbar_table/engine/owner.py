@@ -18,7 +18,7 @@ from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
 from darbar_table.domain import decide
 from darbar_table.domain.commands import Act, ClockRang, Command, Context, Draft
-from darbar_table.domain.events import Played
+from darbar_table.domain.events import Played, SeatFreed, SeatTaken, TableCreated
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import SeatFrames, seat_frames
@@ -28,7 +28,7 @@ from darbar_table.engine.timer_wheel import TimerWheel
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.store.chain import link
-from darbar_table.store.writer import Append, Outcome, Row, Writer
+from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, Writer
 
 log = structlog.get_logger()
 SEED_BYTES = 32
@@ -136,17 +136,13 @@ class Owner:
     def _append(self, live: LiveTable, draft: Draft, command: Command, reply: Reply | None) -> None:
         at = datetime.now(UTC)
         rows: list[Row] = []
-        outbox: list[tuple[int, str]] = []
         chain, version = live.chain, live.table.version
-        for event, after in zip(draft.events, draft.states, strict=True):
+        for event in draft.events:
             version += 1
             kind, body = live.codec.kind_of(event), live.codec.encode(event)
             chain = link(chain, live.table_id, version, kind=kind, at=at, body=body)
             rows.append(Row(version, kind, body.decode(), at, chain))
-            if type(event) is not Played:
-                told = milestone_of(event, after, at=at, generation=self._settings.generation)
-                if told is not None:
-                    outbox.append((told.number, msgspec.json.encode(told).decode()))
+        beside = self._beside(draft, at)
 
         def done(outcome: Outcome) -> None:
             try:
@@ -161,7 +157,25 @@ class Owner:
                 self._freeze(live, type(error).__name__, command)
 
         live.in_flight = True
-        self._writer.offer(Append(live.table_id, rows, shard=live.shard, outbox=outbox, done=done))
+        self._writer.offer(Append(live.table_id, rows, shard=live.shard, beside=beside, done=done))
+
+    def _beside(self, draft: Draft, at: datetime) -> Beside:
+        """What the database changes with these events: milestones, claims of accounts, whether the table is open."""
+        changes = [
+            (event, after) for event, after in zip(draft.events, draft.states, strict=True) if type(event) is not Played
+        ]
+        if not changes:
+            return MOVES_ONLY
+        generation = self._settings.generation
+        opened_by = [event.host.account_id for event, _ in changes if isinstance(event, TableCreated)]
+        told = [milestone_of(event, after, at=at, generation=generation) for event, after in changes]
+        return Beside(
+            milestones=[(note.number, msgspec.json.encode(note).decode()) for note in told if note is not None],
+            claimed=[event.account_id for event, _ in changes if isinstance(event, SeatTaken)] + opened_by,
+            freed=[event.account_id for event, _ in changes if isinstance(event, SeatFreed)],
+            opened=draft.table.rules.name if opened_by else None,
+            closed=draft.table.phase is Phase.CLOSED,
+        )
 
     def _stored(self, live: LiveTable, draft: Draft, chain: bytes) -> None:
         """The next state becomes the state; one frame a version goes to each seat."""
@@ -192,6 +206,8 @@ class Owner:
         if outcome is Outcome.FOREIGN_VERSION:
             self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
             self._reload(live)
+        elif outcome is Outcome.SEATED_ELSEWHERE:
+            self._refuse(reply, refused(TableReason.SEATED_ELSEWHERE), retry=False)
         else:
             self._refuse(reply, refused(TableReason.TABLE_FROZEN), retry=False)
             self._freeze(live, outcome.value, command)

@@ -21,14 +21,12 @@ from darbar_table.engine.node import TableNode
 from darbar_table.handlers.questions import Questions, look_of, table_id_of
 from darbar_table.shards.placement import shard_of
 from darbar_table.store.chain import first_link
-from darbar_table.store.store import AWAY, Store
 
 
 class TableCreator:
     """Opens tables for the lobby; the same id with the same body is the same table."""
 
-    def __init__(self, *, store: Store, questions: Questions, node: Callable[[], TableNode]) -> None:
-        self._store = store
+    def __init__(self, *, questions: Questions, node: Callable[[], TableNode]) -> None:
         self._questions = questions
         self._node = node
         self._opening: dict[UUID, asyncio.Future[TableLook]] = {}
@@ -54,22 +52,12 @@ class TableCreator:
         if request.terms.game not in BY_NAME:
             raise option_invalid("game", "there is no such game")
         rules, codec = node.codecs.of(request.terms.game)
-        balance = await self._questions.balance(host)
-        await self._questions.claim(table_id, host)
-        try:
-            await self._store.open_table(table_id, shard=shard, game=rules.name)
-        except AWAY as error:
-            raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
+        balance = await self._questions.may_sit(table_id, host)
         table = unopened(str(table_id), rules)
         live = LiveTable(table_id, shard=shard, codec=codec, table=table, chain=first_link(table_id))
         reply = _Opened()
         node.owner.submit(live, Create(request, balance), reply)
-        try:
-            await reply.answer
-        except Refused:
-            node.free_claim(live, host)
-            await self._store.close_table(table_id)
-            raise
+        await reply.answer
         return look_of(live, node.process_id)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from darbar_contracts import subjects
@@ -13,7 +12,7 @@ from darbar_contracts.wallet import BalancesAnswer, BalancesRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
 from darbar_table.domain.refusals import refused
-from darbar_table.engine.live_table import LiveTable, Reply
+from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.shards.placement import shard_of
 from darbar_table.store.store import AWAY, Store
@@ -49,42 +48,17 @@ class Questions:
         return answer.balances.get(account_id, 0)
 
     async def may_sit(self, table_id: UUID, account_id: str) -> int:
-        """Claim the account for this table and ask for its coins. Raises Refused `seated_elsewhere`, Unavailable."""
-        balance = await self.balance(account_id)
-        await self.claim(table_id, account_id)
-        return balance
+        """The account's coins. Raises Refused `seated_elsewhere` and Unavailable.
 
-    async def claim(self, table_id: UUID, account_id: str) -> None:
-        """One account, one table (TL-8)."""
+        Only a look: one account has one seat because its claim is stored with the event that seats it (TL-8).
+        """
         try:
-            claimed = await self._store.claim_seat(account_id, table_id)
+            claimed = await self._store.claim_of(account_id)
         except AWAY as error:
             raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
-        if not claimed:
+        if claimed not in (None, table_id):
             raise refused(TableReason.SEATED_ELSEWHERE)
-
-    def sitting(self, live: LiveTable, account_id: str, reply: Reply) -> Reply:
-        """The reply to a sit command: a refusal gives the claim back, unless the account does sit there."""
-        return _Sitting(self._node(), live, account_id=account_id, reply=reply)
-
-
-class _Sitting:
-    def __init__(self, node: TableNode, live: LiveTable, *, account_id: str, reply: Reply) -> None:
-        self._node = node
-        self._live = live
-        self._account_id = account_id
-        self._reply = reply
-
-    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
-        if not retry and self._live.table.seat_of(self._account_id) is None:
-            self._node.free_claim(self._live, self._account_id)
-        self._reply.refuse(code, message, details=details, retry=retry)
-
-    def done(self, version: int) -> None:
-        self._reply.done(version)
-
-    def stored(self, version: int) -> None:
-        self._reply.stored(version)
+        return await self.balance(account_id)
 
 
 def look_of(live: LiveTable, process_id: str) -> TableLook:

@@ -283,7 +283,7 @@ class PlayerSocket:
             reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
             return
         act = Act(person=self._person, frame=frame, digest=digest, balance_coins=balance)
-        self._node.owner.submit(live, act, self._questions.sitting(live, self._person.account_id, reply))
+        self._node.owner.submit(live, act, reply)
 
     def _leave(self) -> None:
         if self._expiry is not None:

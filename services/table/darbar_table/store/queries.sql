@@ -36,9 +36,22 @@ UPDATE shard SET process_id = $1 FROM free
    AND EXISTS (SELECT 1 FROM table_process WHERE process_id = $1)
 RETURNING shard.shard
 
+-- append_moves --
+-- Stores the events of many tables. The process row is the fence; the primary key refuses a version that is taken.
+-- One statement, autocommit: it is all there or not at all.
+WITH alive AS MATERIALIZED (
+    SELECT 1 FROM table_process WHERE process_id = $1 FOR KEY SHARE
+), stored AS (
+    INSERT INTO event (table_id, version, kind, body, at, chain)
+    SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::json[], $6::timestamptz[], $7::bytea[])
+     WHERE EXISTS (SELECT 1 FROM alive)
+    RETURNING 1
+)
+SELECT count(*) FROM stored
+
 -- append --
--- Stores the events of many tables and their milestones. The process row is the fence; the primary key refuses a
--- version that is taken. One statement, autocommit: it is all there or not at all.
+-- The same, with all that such events bring along: milestones to publish (and published ones to forget), tables that
+-- open and close, accounts that take and free a seat. The primary key of seat_claim refuses an account a second table.
 WITH alive AS MATERIALIZED (
     SELECT 1 FROM table_process WHERE process_id = $1 FOR KEY SHARE
 ), stored AS (
@@ -50,6 +63,23 @@ WITH alive AS MATERIALIZED (
     INSERT INTO outbox (table_id, number, shard, message)
     SELECT * FROM unnest($8::uuid[], $9::int[], $10::int[], $11::json[])
      WHERE EXISTS (SELECT 1 FROM alive)
+), opened AS (
+    INSERT INTO open_table (table_id, shard, game)
+    SELECT * FROM unnest($12::uuid[], $13::int[], $14::text[])
+     WHERE EXISTS (SELECT 1 FROM alive)
+), closed AS (
+    DELETE FROM open_table WHERE table_id = ANY($15::uuid[]) AND EXISTS (SELECT 1 FROM alive)
+), claimed AS (
+    INSERT INTO seat_claim (account_id, table_id)
+    SELECT * FROM unnest($16::text[], $17::uuid[])
+     WHERE EXISTS (SELECT 1 FROM alive)
+), freed AS (
+    DELETE FROM seat_claim USING unnest($18::text[], $19::uuid[]) AS gone (account_id, table_id)
+     WHERE seat_claim.account_id = gone.account_id AND seat_claim.table_id = gone.table_id
+       AND EXISTS (SELECT 1 FROM alive)
+), published AS (
+    DELETE FROM outbox USING unnest($20::uuid[], $21::int[]) AS done (table_id, number)
+     WHERE outbox.table_id = done.table_id AND outbox.number = done.number
 )
 SELECT count(*) FROM stored
 
@@ -57,28 +87,17 @@ SELECT count(*) FROM stored
 -- Waits for an append whose outcome is unknown: it holds this row FOR KEY SHARE until it ends.
 SELECT 1 FROM table_process WHERE process_id = $1 FOR UPDATE
 
--- last_versions --
-SELECT DISTINCT ON (table_id) table_id, version, chain FROM event
- WHERE table_id = ANY($1::uuid[])
- ORDER BY table_id, version DESC
-
 -- chains_at --
 -- The chain of one given version of each table, where that version is stored.
 SELECT e.table_id, e.version, e.chain
   FROM unnest($1::uuid[], $2::int[]) AS asked (table_id, version)
   JOIN event e USING (table_id, version)
 
--- open_table --
-INSERT INTO open_table (table_id, shard, game) VALUES ($1, $2, $3) ON CONFLICT (table_id) DO NOTHING
-
 -- close_table --
 DELETE FROM open_table WHERE table_id = $1
 
 -- open_tables --
 SELECT table_id, game FROM open_table WHERE shard = ANY($1::int[]) ORDER BY table_id
-
--- game_of --
-SELECT game FROM open_table WHERE table_id = $1
 
 -- events_of --
 SELECT table_id, version, kind, body, at, chain FROM event
@@ -92,20 +111,17 @@ SELECT table_id, number, message FROM outbox WHERE shard = ANY($1::int[]) ORDER 
 DELETE FROM outbox USING unnest($1::uuid[], $2::int[]) AS told (table_id, number)
  WHERE outbox.table_id = told.table_id AND outbox.number = told.number
 
--- claim_seat --
--- The second row of one account is refused by the primary key; asking again for the same table is granted.
-INSERT INTO seat_claim (account_id, table_id) VALUES ($1, $2)
-ON CONFLICT (account_id) DO NOTHING
-
 -- claim_of --
 SELECT table_id FROM seat_claim WHERE account_id = $1
-
--- free_claims --
-DELETE FROM seat_claim WHERE table_id = $1 AND account_id = ANY($2::text[])
 
 -- mend_claims --
 -- After loading: claims of accounts that do not sit there go away.
 DELETE FROM seat_claim WHERE table_id = $1 AND NOT account_id = ANY($2::text[])
+
+-- sweep_claims --
+-- A claim is made and ended with the event that seats and frees its account. One whose table is not open was left by
+-- an older version of this service, which claimed first.
+DELETE FROM seat_claim c WHERE NOT EXISTS (SELECT 1 FROM open_table o WHERE o.table_id = c.table_id)
 
 -- freeze --
 INSERT INTO frozen_table (table_id, reason, command) VALUES ($1, $2, $3)

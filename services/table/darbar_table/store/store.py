@@ -12,7 +12,7 @@ import asyncpg
 TABLES_READ_AT_ONCE = 200
 OUTBOX_READ_AT_ONCE = 500
 # What it looks like when the database does not answer: try again later.
-AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 class StoredEvent(NamedTuple):
@@ -61,10 +61,6 @@ class Store:
         rows = await self._pool.fetch(self._queries["claim_shards"], process_id, list(shards))
         return [row["shard"] for row in rows]
 
-    async def open_table(self, table_id: UUID, *, shard: int, game: str) -> None:
-        """Note a table before its first event."""
-        await self._pool.execute(self._queries["open_table"], table_id, shard, game)
-
     async def close_table(self, table_id: UUID) -> None:
         """A closed table is not loaded again."""
         await self._pool.execute(self._queries["close_table"], table_id)
@@ -102,15 +98,15 @@ class Store:
             self._queries["outbox_done"], [table_id for table_id, _ in told], [number for _, number in told]
         )
 
-    async def claim_seat(self, account_id: str, table_id: UUID) -> bool:
-        """One account, one table: False when it has a seat elsewhere. Asking again is granted again."""
-        await self._pool.execute(self._queries["claim_seat"], account_id, table_id)
-        return bool(await self._pool.fetchval(self._queries["claim_of"], account_id) == table_id)
-
-    async def free_claims(self, table_id: UUID, account_ids: Sequence[str]) -> None:
-        """These accounts have no seat here any more."""
-        await self._pool.execute(self._queries["free_claims"], table_id, list(account_ids))
+    async def claim_of(self, account_id: str) -> UUID | None:
+        """The table where an account has a seat."""
+        found = await self._pool.fetchval(self._queries["claim_of"], account_id)
+        return None if found is None else UUID(str(found))
 
     async def mend_claims(self, table_id: UUID, account_ids: Sequence[str]) -> None:
         """Only these accounts sit here."""
         await self._pool.execute(self._queries["mend_claims"], table_id, list(account_ids))
+
+    async def sweep_claims(self) -> None:
+        """Claims for tables that are not open go away."""
+        await self._pool.execute(self._queries["sweep_claims"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from time import perf_counter
@@ -16,26 +16,31 @@ import structlog
 
 from darbar_kit.database import CONNECT_SECONDS_MAX, SESSION_LIMITS
 from darbar_table.metrics import Metrics
+from darbar_table.store.store import AWAY
 
 BATCH_APPENDS_MAX = 200
+# A second connection helps only when the first has more to do than it gets done; before that it costs a batch's worth.
+APPENDS_WAITING_FOR_ANOTHER = 50
 PAUSE_SECONDS_MIN = 0.05
 PAUSE_SECONDS_MAX = 1.0
 APPEND_SECONDS_MAX = 10.0
 
 log = structlog.get_logger()
 
-# SQL states of faults that are not in the rows: nothing was stored, the same rows may be sent again.
-TRANSIENT_STATES = ("40", "53", "55", "57014")
+# What a row itself can be the cause of: wrong data, broken constraints, limits of the program. Any other error says
+# that nothing was stored and nothing about the rows: they are sent again.
+IMPOSSIBLE_STATES = ("22", "23", "54")
 # Anything may have happened to what was under way: the connection is gone, or the server went down.
 UNKNOWN_STATES = ("08", "57P")
-UNKNOWN_ERRORS = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+CLAIM_CONSTRAINT = "seat_claim_pkey"
 
 
 class Outcome(Enum):
-    """How an append ended. The first three are final; the last two are the writer's own business."""
+    """How an append ended. The first four are final; the last two are the writer's own business."""
 
     STORED = "stored"
     FOREIGN_VERSION = "foreign_version"  # somebody else stored this version: the table must be read again
+    SEATED_ELSEWHERE = "seated_elsewhere"  # an account that was to take a seat has one at another table
     IMPOSSIBLE = "impossible"  # the database can't take this row: only this table is frozen
     LATER = "later"  # nothing was stored, through no fault of the rows
     UNKNOWN = "unknown"  # it may have been stored: look before anybody is answered
@@ -51,10 +56,24 @@ class Row(NamedTuple):
     chain: bytes
 
 
-class Append:
-    """The events of one command of one table, with its milestones (number, message) and who waits for the outcome."""
+class Beside(NamedTuple):
+    """What changes with the events, in the same statement: milestones (number, message), accounts whose claims begin
+    and end, and whether the table opens (with its game) or closes."""
 
-    __slots__ = ("done", "outbox", "rows", "shard", "table_id")
+    milestones: Sequence[tuple[int, str]] = ()
+    claimed: Sequence[str] = ()
+    freed: Sequence[str] = ()
+    opened: str | None = None
+    closed: bool = False
+
+
+MOVES_ONLY = Beside()
+
+
+class Append:
+    """The events of one command of one table, what changes with them, and who waits for the outcome."""
+
+    __slots__ = ("beside", "done", "rows", "shard", "table_id")
 
     def __init__(
         self,
@@ -62,13 +81,13 @@ class Append:
         rows: list[Row],
         *,
         shard: int,
-        outbox: list[tuple[int, str]],
+        beside: Beside = MOVES_ONLY,
         done: Callable[[Outcome], None],
     ) -> None:
         self.table_id = table_id
         self.rows = rows
         self.shard = shard
-        self.outbox = outbox
+        self.beside = beside
         self.done = done
 
 
@@ -94,7 +113,8 @@ class Writer:
         self._connections = connections
         self.metrics = metrics
         self._waiting: deque[Append] = deque()
-        self._work = asyncio.Event()
+        self._published: list[tuple[UUID, int]] = []
+        self._work = [asyncio.Event() for _ in range(connections)]
         self._in_work = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -103,25 +123,39 @@ class Writer:
         """Store these rows as soon as a connection is free. A table has one append in flight at most."""
         self._waiting.append(append)
         self._idle.clear()
-        self._work.set()
+        self._work[min(len(self._waiting) // APPENDS_WAITING_FOR_ANOTHER, self._connections - 1)].set()
 
-    async def drained(self) -> None:
-        """Everything offered has its outcome."""
-        await self._idle.wait()
+    def forget(self, published: Iterable[tuple[UUID, int]]) -> None:
+        """These milestones (table, number) have been published: the next append deletes them."""
+        self._published += published
+
+    def take_published(self) -> list[tuple[UUID, int]]:
+        """What is to be deleted; whoever takes it sees to that. Deleting is for tidiness: a row may be sent twice."""
+        published, self._published = self._published, []
+        return published
+
+    async def drained(self, *, seconds_max: float) -> bool:
+        """Everything offered has its outcome; False: not so within the time."""
+        try:
+            await asyncio.wait_for(self._idle.wait(), seconds_max)
+        except TimeoutError:
+            return False
+        return True
 
     async def run(self) -> None:
         """One lane for each connection."""
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(self._connections):
-                tasks.create_task(self._lane())
+            for number in range(self._connections):
+                tasks.create_task(self._lane(number))
 
-    async def _lane(self) -> None:
+    async def _lane(self, number: int) -> None:
         lane = Lane(self._database_url, self._queries, self._process_id)
+        work, waiting_min = self._work[number], max(1, number * APPENDS_WAITING_FOR_ANOTHER)
         try:
             while True:
-                while not self._waiting:
-                    self._work.clear()
-                    await self._work.wait()
+                while len(self._waiting) < waiting_min:
+                    work.clear()
+                    await work.wait()
                 count = min(len(self._waiting), BATCH_APPENDS_MAX)
                 batch = [self._waiting.popleft() for _ in range(count)]
                 self._in_work += 1
@@ -140,7 +174,11 @@ class Writer:
         rest, alone, pause = batch, False, 0.0
         while rest:
             group = rest[:1] if alone else rest
-            outcome = await self._try(lane, group)
+            # Only where the longer statement is needed anyway; `Outbox` sees to the rest.
+            published = self.take_published() if any(append.beside is not MOVES_ONLY for append in group) else []
+            outcome = await self._try(lane, group, published)
+            if outcome is not Outcome.STORED:
+                self.forget(published)
             if outcome in (Outcome.LATER, Outcome.UNKNOWN):
                 done = await self._stored_of(lane, group) if outcome is Outcome.UNKNOWN else []
                 _finish(done, Outcome.STORED)
@@ -155,25 +193,29 @@ class Writer:
         self.metrics.append_seconds.observe(perf_counter() - started)
         self.metrics.append_events.observe(sum(len(append.rows) for append in batch))
 
-    async def _try(self, lane: Lane, group: list[Append]) -> Outcome:
+    async def _try(self, lane: Lane, group: list[Append], published: list[tuple[UUID, int]]) -> Outcome:
         """One append. Raises FenceLost when this process has been declared dead."""
         try:
-            await lane.append(group)
-        except asyncpg.UniqueViolationError:
-            return Outcome.FOREIGN_VERSION
+            await lane.append(group, published)
+        except FenceLost:
+            raise
+        except asyncpg.UniqueViolationError as error:
+            claimed = error.constraint_name == CLAIM_CONSTRAINT
+            return Outcome.SEATED_ELSEWHERE if claimed else Outcome.FOREIGN_VERSION
         except asyncpg.PostgresError as error:
-            state = error.sqlstate or "08"
-            if state.startswith((*TRANSIENT_STATES, *UNKNOWN_STATES)):
-                log.warning("append_delayed", sqlstate=state, appends=len(group))
-                return Outcome.UNKNOWN if state.startswith(UNKNOWN_STATES) else Outcome.LATER
-            log.error("append_impossible", error=str(error), tables=[str(item.table_id) for item in group])
-            return Outcome.IMPOSSIBLE
+            return _outcome_of(error, group)
         except ValueError as error:
             # The driver could not encode a value: nothing was sent.
-            log.error("append_impossible", error=str(error), tables=[str(item.table_id) for item in group])
+            _log_impossible(group, error=type(error).__name__)
             return Outcome.IMPOSSIBLE
-        except UNKNOWN_ERRORS as error:
-            log.warning("append_outcome_unknown", error=type(error).__name__, appends=len(group))
+        except Exception as error:
+            # Whatever the driver calls a lost connection; were it a fault of ours, nothing is lost by looking.
+            log.warning(
+                "append_outcome_unknown",
+                error=type(error).__name__,
+                appends=len(group),
+                exc_info=not isinstance(error, AWAY),
+            )
             return Outcome.UNKNOWN
         return Outcome.STORED
 
@@ -184,12 +226,28 @@ class Writer:
             self.metrics.unknown_outcomes.inc()
             try:
                 chains = await lane.last_chains(group)
-            except (*UNKNOWN_ERRORS, asyncpg.PostgresError) as error:
+            except FenceLost:
+                raise
+            except Exception as error:  # noqa: BLE001  # Nobody is answered before this is known, however long it takes.
                 log.warning("append_database_away", error=type(error).__name__)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, PAUSE_SECONDS_MAX)
             else:
                 return [append for append in group if chains.get(append.table_id) == append.rows[-1].chain]
+
+
+def _outcome_of(error: asyncpg.PostgresError, group: list[Append]) -> Outcome:
+    state = error.sqlstate or "08"
+    if state.startswith(IMPOSSIBLE_STATES):
+        _log_impossible(group, error=type(error).__name__, sqlstate=state)
+        return Outcome.IMPOSSIBLE
+    log.warning("append_delayed", error=type(error).__name__, sqlstate=state, appends=len(group))
+    return Outcome.UNKNOWN if state.startswith(UNKNOWN_STATES) else Outcome.LATER
+
+
+def _log_impossible(group: list[Append], **why: str) -> None:
+    """Never the driver's own words: its details hold the row, and the row may hold cards and seeds."""
+    log.error("append_impossible", **why, tables=[str(append.table_id) for append in group])
 
 
 def _finish(appends: list[Append], outcome: Outcome) -> None:
@@ -198,22 +256,23 @@ def _finish(appends: list[Append], outcome: Outcome) -> None:
 
 
 class Lane:
-    """One connection with the prepared append statement; opened on demand, opened again after a fault."""
+    """One connection with the prepared append statements; opened on demand, opened again after a fault."""
 
     def __init__(self, database_url: str, queries: Mapping[str, str], process_id: str) -> None:
         self._database_url = database_url
         self._queries = queries
         self._process_id = process_id
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
-        self._statement: Any = None
+        self._append_moves: Any = None
+        self._append: Any = None
 
-    async def append(self, group: list[Append]) -> None:
-        """Store every row of the group or none."""
+    async def append(self, group: list[Append], published: list[tuple[UUID, int]]) -> None:
+        """Store every row of the group, and what changes with them, or nothing."""
         if self._connection is None or self._connection.is_closed():
             await self._open()
+        beside = [append for append in group if append.beside is not MOVES_ONLY]
         rows = [row for append in group for row in append.rows]
-        told = [(append.table_id, append.shard, *note) for append in group for note in append.outbox]
-        stored = await self._statement.fetchval(
+        columns = (
             self._process_id,
             [append.table_id for append in group for _ in append.rows],
             [row.version for row in rows],
@@ -221,12 +280,12 @@ class Lane:
             [row.body for row in rows],
             [row.at for row in rows],
             [row.chain for row in rows],
-            [note[0] for note in told],
-            [note[2] for note in told],
-            [note[1] for note in told],
-            [note[3] for note in told],
-            timeout=APPEND_SECONDS_MAX,
         )
+        if beside:
+            more = (*_columns_beside(beside), *_two_columns(published))
+            stored = await self._append.fetchval(*columns, *more, timeout=APPEND_SECONDS_MAX)
+        else:
+            stored = await self._append_moves.fetchval(*columns, timeout=APPEND_SECONDS_MAX)
         if stored == 0:
             raise FenceLost(self._process_id)
 
@@ -258,4 +317,29 @@ class Lane:
             command_timeout=APPEND_SECONDS_MAX,
             server_settings={"timezone": "UTC", **SESSION_LIMITS},
         )
-        self._statement = await self._connection.prepare(self._queries["append"])
+        self._append_moves = await self._connection.prepare(self._queries["append_moves"])
+        self._append = await self._connection.prepare(self._queries["append"])
+
+
+def _columns_beside(appends: list[Append]) -> tuple[list[Any], ...]:
+    """In the order of the statement's parameters, a list a column."""
+    told = [(append.table_id, append.shard, *told) for append in appends for told in append.beside.milestones]
+    opened = [append for append in appends if append.beside.opened is not None]
+    claimed = [(account_id, append.table_id) for append in appends for account_id in append.beside.claimed]
+    freed = [(account_id, append.table_id) for append in appends for account_id in append.beside.freed]
+    return (
+        [note[0] for note in told],
+        [note[2] for note in told],
+        [note[1] for note in told],
+        [note[3] for note in told],
+        [append.table_id for append in opened],
+        [append.shard for append in opened],
+        [append.beside.opened for append in opened],
+        [append.table_id for append in appends if append.beside.closed],
+        *_two_columns(claimed),
+        *_two_columns(freed),
+    )
+
+
+def _two_columns(pairs: list[Any]) -> tuple[list[Any], list[Any]]:
+    return [first for first, _ in pairs], [second for _, second in pairs]
