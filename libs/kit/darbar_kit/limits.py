@@ -21,6 +21,10 @@ class Buckets:
         # For each key the moment at which its bucket is full again.
         self._full_at: OrderedDict[str, float] = OrderedDict()
 
+    def __len__(self) -> int:
+        """The keys that are remembered."""
+        return len(self._full_at)
+
     def take(self, key: str) -> float:
         """Take one; 0 when there was one, else the seconds until there is. A count of 0 means no limit."""
         if not self._count_max:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 import structlog
 from aiohttp import web
@@ -66,6 +67,8 @@ def build_app(settings: Settings) -> web.Application:
     addresses = ClientAddresses(settings.trusted_proxies)
     middlewares = Middlewares(limits=limits, metrics=metrics, addresses=addresses, cors_origins=settings.cors_origins)
     app = web.Application(middlewares=middlewares.around(errors_middleware))
+    for limit in limits.all:
+        metrics.limit_keys.labels(limit.name).set_function(partial(len, limit))
     app[SETTINGS] = settings
     app[REGISTRY] = metrics.registry
     app[METRICS] = metrics

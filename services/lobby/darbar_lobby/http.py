@@ -32,14 +32,14 @@ from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, field_of, read_body
 from darbar_kit.tokens import Claims, TokenReader
-from darbar_lobby.handlers.accounts import Accounts, to_public
+from darbar_lobby.domain.names import normalised_login_name
+from darbar_lobby.handlers.accounts import Accounts, chosen_face, to_public
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.limits import Limits
-from darbar_lobby.middlewares import take
 from darbar_lobby.store.intentions import StoredAnswer
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
@@ -72,9 +72,10 @@ class Routes:
         self._addresses = addresses
 
     async def new_guest(self, request: web.Request) -> web.Response:
-        body = await read_body(request, NewGuest)
-        take(self._limits.guests.take(self._addresses.of(request)))
-        return answer(await self._accounts.new_guest(body), 201)
+        face = chosen_face(await read_body(request, NewGuest))
+        # After the name was found good: a refused one uses up nobody's guests.
+        self._limits.guests.take(self._addresses.of(request))
+        return answer(await self._accounts.new_guest(face), 201)
 
     async def new_session(self, request: web.Request) -> web.Response:
         body = await read_body(request, NewSession)
@@ -83,9 +84,7 @@ class Routes:
                 return answer(await self._accounts.refresh(token), 201)
             case NewSession(refresh_token=None, name_login=str(name_login), password=str(password)):
                 # A refresh token can't be guessed, a password can.
-                take(self._limits.sign_ins_by_address.take(self._addresses.of(request)))
-                take(self._limits.sign_ins_by_name.take(name_login.lower()))
-                return answer(await self._accounts.sign_in(name_login, password), 201)
+                return answer(await self._sign_in(request, normalised_login_name(name_login), password), 201)
         raise Refused(Reason.SESSION_BODY_INVALID)
 
     async def end_sessions(self, request: web.Request) -> web.Response:
@@ -101,8 +100,12 @@ class Routes:
         return answer(Me(to_public(account), await self._tables.seat_of(account.account_id)))
 
     async def change_me(self, request: web.Request) -> web.Response:
-        claims = self._claims(request)
-        return answer(await self._accounts.change(claims.account_id, await read_body(request, ChangeMe)))
+        account_id = self._claims(request).account_id
+        body = await read_body(request, ChangeMe)
+        if body.password_current is None:
+            return answer(await self._accounts.change(account_id, body))
+        with self._limits.password(self._addresses.of(request), account_id):
+            return answer(await self._accounts.change(account_id, body))
 
     async def top_up(self, request: web.Request) -> web.Response:
         return answer(ToppedUp(await self._grants.top_up(self._claims(request).account_id)), 201)
@@ -120,13 +123,13 @@ class Routes:
     async def new_table(self, request: web.Request) -> web.Response:
         host = await self._host(request)
         body = await read_body(request, NewTable)
-        take(self._limits.tables_made.take(host.account_id))
+        self._limits.tables_made.take(host.account_id)
         return _stored(await self._creation.create(host, request.headers.get(IDEMPOTENCY_KEY_HEADER, ""), body))
 
     async def quick_play(self, request: web.Request) -> web.Response:
         host = await self._host(request)
         body = await read_body(request, QuickPlay)
-        take(self._limits.tables_made.take(host.account_id))
+        self._limits.tables_made.take(host.account_id)
         return _stored(await self._matchmaker.quick_play(host, request.headers.get(IDEMPOTENCY_KEY_HEADER), body))
 
     async def tables(self, request: web.Request) -> web.Response:
@@ -137,22 +140,22 @@ class Routes:
 
     async def code(self, request: web.Request) -> web.Response:
         address = self._addresses.of(request)
-        take(self._limits.wrong_codes.wait_seconds(address))
-        take(self._limits.code_lookups.take(address))
-        try:
-            seen = await self._tables.by_code(request.match_info["code"], self._account_id(request))
-        except Refused as refused:
-            if refused.code == Reason.CODE_UNKNOWN:
-                self._limits.wrong_codes.note_wrong(address)
-            raise
-        return answer(seen)
+        self._limits.code_lookups.take(address)
+        with self._limits.codes_wrong.guess(address, wrong=Reason.CODE_UNKNOWN):
+            return answer(await self._tables.by_code(request.match_info["code"], self._account_id(request)))
 
     async def invite(self, request: web.Request) -> web.Response:
         return answer(await self._tables.by_invite(request.match_info["token"], self._account_id(request)))
 
+    async def _sign_in(self, request: web.Request, login_name: str | None, password: str) -> Session:
+        address = self._addresses.of(request)
+        self._limits.sign_ins.take(address)
+        with self._limits.password(address, login_name or ""):
+            return await self._accounts.sign_in(login_name, password)
+
     def _claims(self, request: web.Request) -> Claims:
         claims = bearer(request, self._reader)
-        take(self._limits.by_account.take(claims.account_id))
+        self._limits.by_account.take(claims.account_id)
         return claims
 
     def _account_id(self, request: web.Request) -> str | None:

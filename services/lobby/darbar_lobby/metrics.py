@@ -15,6 +15,12 @@ class Metrics:
             "lobby_request_seconds", "Time to answer an HTTP request.", ["route"], registry=registry
         )
         self.refusals = Counter("lobby_refusals", "Requests refused, by reason.", ["reason"], registry=registry)
+        self.limited = Counter(
+            "lobby_limited", "Requests refused because they came too often, by limit.", ["limit"], registry=registry
+        )
+        self.limit_keys = Gauge(
+            "lobby_limit_keys", "Addresses, accounts and names that a limit remembers.", ["limit"], registry=registry
+        )
         self.guests = Counter("lobby_guests", "Accounts made.", registry=registry)
         self.refreshes = Counter(
             "lobby_refreshes", "Sessions renewed; a repeated one had its answer lost.", ["kind"], registry=registry

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from darbar_contracts.refusals import Reason
 from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer
-from darbar_lobby.limits import Limits
+from darbar_lobby.limits import Limits, TooManyRequests
 from darbar_lobby.metrics import Metrics
 
 PREFLIGHT_SECONDS = 600
 _METHODS = "GET, POST, PATCH, DELETE"
 _HEADERS = "Authorization, Content-Type, Idempotency-Key"
-
-
-class TooManyRequests(Refused):
-    """`seconds`: when it may be tried again."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = math.ceil(seconds)
-        super().__init__(Reason.TOO_MANY_REQUESTS, details={"retry_seconds": self.seconds})
-
-
-def take(wait_seconds: float) -> None:
-    """Raises TooManyRequests when a limit says to wait."""
-    if wait_seconds > 0:
-        raise TooManyRequests(wait_seconds)
 
 
 class Middlewares:
@@ -84,10 +68,11 @@ class Middlewares:
     async def _limited(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             if request.path.startswith("/v1/"):
-                take(self._limits.by_address.take(self._addresses.of(request)))
+                self._limits.by_address.take(self._addresses.of(request))
             response = await handler(request)
         except TooManyRequests as refused:
             self._metrics.refusals.labels(refused.code).inc()
+            self._metrics.limited.labels(refused.limit).inc()
             problem = {"code": refused.code, "message": refused.message, "details": refused.details}
             response = answer(problem, refused.status)
             response.headers["Retry-After"] = str(refused.seconds)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator
 
+import asyncpg
 import pytest
 import pytest_asyncio
 from lobby_doubles import LobbyServer, open_lobby, until_free_seats
@@ -130,6 +132,17 @@ async def test_after_three_wrong_codes_an_address_waits(lobby: LobbyServer) -> N
     guessed = [await guesser.get("/v1/codes/00000x") for _ in range(4)]
     assert [answer.status for answer in guessed] == [404, 404, 404, 429]
     assert int(guessed[-1].headers["Retry-After"]) == 5
+
+
+async def test_ten_wrong_codes_at_once_are_no_more_free(lobby: LobbyServer) -> None:
+    guesser = lobby.stranger()
+    connection = await asyncpg.connect(lobby.database.url)
+    given = {row["code"] for row in await connection.fetch("SELECT code FROM code")}
+    await connection.close()
+    wrong = [code for code in (f"{number:06d}" for number in range(10 + len(given))) if code not in given][:10]
+    guessed = await asyncio.gather(*(guesser.get(f"/v1/codes/{code}") for code in wrong))
+    assert sorted(answer.status for answer in guessed) == [404] * 3 + [429] * 7
+    assert {answer.body["details"]["limit"] for answer in guessed if answer.status == 429} == {"codes_wrong"}
 
 
 async def test_a_public_table_can_be_looked_at_by_anybody(lobby: LobbyServer) -> None:

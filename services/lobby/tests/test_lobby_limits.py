@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.client_address import client_address, networks
+from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.limits import Buckets
-from darbar_lobby.limits import CODES_WRONG_FREE, Limits, WrongCodes
+from darbar_lobby.domain.guesses import Guesser, GuessPolicy, guess_answered, guess_begun, wait_before_guess
+from darbar_lobby.limits import (
+    PASSWORDS_WRONG,
+    PASSWORDS_WRONG_BY_ADDRESS,
+    Guesses,
+    Limits,
+    Rate,
+    TooManyRequests,
+)
 
 
 class Watch:
@@ -60,41 +73,135 @@ def test_no_bucket_gives_more_than_its_rate(waits: list[float]) -> None:
             assert end - start + 1 <= 10 + (last - first) / 6.0 + 1e-3
 
 
-def test_wrong_codes_make_an_address_wait_longer_and_longer() -> None:
+POLICY = GuessPolicy(free=2, wait_seconds=5.0, wait_seconds_max=60.0, forgotten_seconds=900.0)
+WRONG = Reason.CODE_UNKNOWN
+
+
+def guess(guesses: Guesses, key: str, *, is_wrong: bool = True) -> float:
+    """0 when it was let through, else the seconds to wait."""
+    try:
+        with guesses.guess(key, wrong=WRONG):
+            if is_wrong:
+                raise Refused(WRONG)
+    except TooManyRequests as refused:
+        return refused.seconds
+    except Refused:
+        return 0.0
+    return 0.0
+
+
+def test_wrong_guesses_make_whoever_guesses_wait_longer_and_longer() -> None:
     watch = Watch()
-    wrong = WrongCodes(clock=watch)
+    guesses = Guesses("codes", POLICY, clock=watch)
     waits = []
-    for _ in range(CODES_WRONG_FREE + 5):
-        wrong.note_wrong("ann")
-        waits.append(wrong.wait_seconds("ann"))
+    for _ in range(8):
+        assert guess(guesses, "ann") == 0.0
+        waits.append(guess(guesses, "ann", is_wrong=False))
         watch.seconds += waits[-1]
-    assert waits == [0.0, 0.0, 5.0, 10.0, 20.0, 40.0, 60.0, 60.0]
-    assert wrong.wait_seconds("bob") == 0.0
+    assert waits == [0.0, 5.0, 10.0, 20.0, 40.0, 60.0, 60.0, 60.0]
+    assert guess(guesses, "bob") == 0.0
 
 
-def test_wrong_codes_are_forgotten_after_a_while() -> None:
+def test_many_guesses_at_once_are_no_more_free_than_one_after_the_other() -> None:
+    guesses = Guesses("codes", POLICY, clock=Watch())
+    with ExitStack() as stack:
+        for _ in range(POLICY.free):
+            stack.enter_context(guesses.guess("ann", wrong=WRONG))
+        assert guess(guesses, "ann") == 5.0
+    assert guess(guesses, "ann", is_wrong=False) == 0.0, "all of them were right"
+
+
+def test_a_right_guess_forgives_nothing_and_costs_nothing() -> None:
     watch = Watch()
-    wrong = WrongCodes(clock=watch)
-    for _ in range(10):
-        wrong.note_wrong("ann")
+    guesses = Guesses("codes", POLICY, clock=watch)
+    for is_wrong in (True, False, True):
+        assert guess(guesses, "ann", is_wrong=is_wrong) == 0.0
+    watch.seconds += 5.0
+    assert guess(guesses, "ann", is_wrong=False) == 0.0
+    assert guess(guesses, "ann", is_wrong=False) == 0.0
+    assert guess(guesses, "ann") == 0.0
+    assert guess(guesses, "ann") == 10.0
+
+
+def test_wrong_guesses_are_forgotten_after_a_while() -> None:
+    watch = Watch()
+    guesses = Guesses("codes", POLICY, clock=watch)
+    for _ in range(POLICY.free):
+        guess(guesses, "ann")
     watch.seconds += 900.0
-    assert wrong.wait_seconds("ann") == 0.0
-    wrong.note_wrong("ann")
-    assert wrong.wait_seconds("ann") == 0.0
+    assert [guess(guesses, "ann") for _ in range(POLICY.free + 1)] == [0.0, 0.0, 5.0]
+
+
+def test_what_is_no_verdict_counts_as_no_guess() -> None:
+    guesses = Guesses("codes", POLICY, clock=Watch())
+    for _ in range(5):
+        with pytest.raises(Unavailable), guesses.guess("ann", wrong=WRONG):
+            raise Unavailable
+        with pytest.raises(Refused, match="table_closed"), guesses.guess("ann", wrong=WRONG):
+            raise Refused(Reason.TABLE_CLOSED)
+    assert len(guesses) == 0
 
 
 def test_only_so_many_guessers_are_remembered() -> None:
-    wrong = WrongCodes(clock=Watch(), keys_max=1)
-    for key in ("ann", "ann", "ann", "bob"):
-        wrong.note_wrong(key)
-    assert wrong.wait_seconds("ann") == 0.0
+    guesses = Guesses("codes", POLICY, clock=Watch(), keys_max=1)
+    for key in ("ann", "ann", "bob"):
+        guess(guesses, key)
+    assert len(guesses) == 1
+    assert guess(guesses, "ann") == 0.0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(min_value=0.0, max_value=100.0)), max_size=40))
+def test_no_patience_of_a_guesser_gets_more_than_the_policy_gives(tries: list[tuple[bool, float]]) -> None:
+    guesser, now, wrong_at = Guesser(last_at=-1e9), 0.0, []
+    for is_wrong, pause_seconds in tries:
+        now += pause_seconds
+        if wait_before_guess(guesser, POLICY, now=now) > 0:
+            continue
+        guesser = guess_answered(guess_begun(guesser), POLICY, now=now, is_wrong=is_wrong)
+        if is_wrong:
+            wrong_at.append(now)
+    for number, (before, after) in enumerate(pairwise(wrong_at), 1):
+        if number >= POLICY.free and after - wrong_at[0] < POLICY.forgotten_seconds:
+            assert after - before >= min(60.0, 5.0 * 2 ** (number - POLICY.free)) - 1e-6
 
 
 def test_limits_that_are_settings_can_be_lifted() -> None:
     limits = Limits(guests_an_hour_max=5, requests_a_minute_max=0, code_lookups_a_minute_max=2, clock=Watch())
-    assert [limits.guests.take("1.2.3.4") > 0 for _ in range(6)] == [False] * 5 + [True]
-    assert not any(limits.by_address.take("1.2.3.4") for _ in range(5000))
-    assert [limits.code_lookups.take("1.2.3.4") > 0 for _ in range(3)] == [False, False, True]
+    assert [is_refused(limits.guests) for _ in range(6)] == [False] * 5 + [True]
+    assert not any(is_refused(limits.by_address) for _ in range(5000))
+    assert [is_refused(limits.code_lookups) for _ in range(3)] == [False, False, True]
+
+
+def is_refused(rate: Rate) -> bool:
+    try:
+        rate.take("1.2.3.4")
+    except TooManyRequests as refused:
+        return refused.details == {"limit": rate.name, "retry_seconds": refused.seconds}
+    return False
+
+
+def test_every_limit_has_a_name_of_its_own() -> None:
+    limits = Limits(guests_an_hour_max=1, requests_a_minute_max=1, code_lookups_a_minute_max=1, clock=Watch())
+    names = [limit.name for limit in limits.all]
+    assert len(names) == len(set(names)) == 9
+
+
+def test_a_wrong_password_slows_down_its_address_and_nobody_else() -> None:
+    limits = Limits(guests_an_hour_max=1, requests_a_minute_max=1, code_lookups_a_minute_max=1, clock=Watch())
+
+    def tried(address: str, whose: str) -> bool:
+        try:
+            with limits.password(address, whose):
+                raise Refused(Reason.CREDENTIALS_WRONG)
+        except TooManyRequests:
+            return False
+        except Refused:
+            return True
+
+    assert [tried("1.1.1.1", "ann") for _ in range(PASSWORDS_WRONG.free + 1)] == [True] * PASSWORDS_WRONG.free + [False]
+    assert tried("2.2.2.2", "ann"), "the owner, who is elsewhere"
+    others = [tried("1.1.1.1", f"name-{number}") for number in range(PASSWORDS_WRONG_BY_ADDRESS.free)]
+    assert others.count(True) == PASSWORDS_WRONG_BY_ADDRESS.free - PASSWORDS_WRONG.free
 
 
 TRUSTED = ("10.0.0.0/8", "::1")

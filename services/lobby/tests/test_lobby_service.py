@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -22,7 +23,7 @@ from lobby_doubles import (
 )
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-from darbar_lobby.app import STORE, build_app
+from darbar_lobby.app import LIMITS, STORE, build_app
 from darbar_lobby.http import ALL
 
 ORIGIN = "https://play.example"
@@ -56,10 +57,12 @@ async def test_five_guests_an_hour_may_come_from_an_address(lobby: LobbyServer) 
     assert (await lobby.stranger().post("/v1/guests", {})).status == 201
 
 
-async def test_a_refused_name_uses_no_guest_up(lobby: LobbyServer) -> None:
+async def test_a_refused_name_or_avatar_uses_no_guest_up(lobby: LobbyServer) -> None:
     stranger = lobby.stranger()
-    for _ in range(6):
-        assert (await stranger.post("/v1/guests", {"name": "admin"})).code in ("name_not_allowed", "too_many_requests")
+    refused = [await stranger.post("/v1/guests", body) for body in ({"name": "admin"}, {"avatar": "robot"}) * 3]
+    assert [answer.code for answer in refused] == ["name_not_allowed", "avatar_unknown"] * 3
+    made = [await stranger.post("/v1/guests", {}) for _ in range(6)]
+    assert [answer.status for answer in made] == [201] * 5 + [429]
 
 
 async def test_six_hundred_requests_a_minute_may_come_from_an_address(lobby: LobbyServer) -> None:
@@ -86,9 +89,48 @@ async def test_every_route_is_described_for_a_document_of_the_api(lobby: LobbySe
 
 
 async def test_passwords_cannot_be_tried_without_end(lobby: LobbyServer) -> None:
-    body = {"name_login": "victim", "password": "a wrong one"}
-    answered = [await lobby.stranger().post("/v1/sessions", body) for _ in range(11)]
-    assert [answer.status for answer in answered] == [401] * 10 + [429]
+    guesser, body = lobby.stranger(), {"name_login": "Victim", "password": "a wrong one"}
+    answered = [await guesser.post("/v1/sessions", body) for _ in range(4)]
+    assert [answer.status for answer in answered] == [401] * 3 + [429]
+    assert answered[-1].body["details"]["limit"] == "passwords_wrong"
+    assert int(answered[-1].headers["Retry-After"]) <= 2
+    assert (await guesser.post("/v1/sessions", body | {"name_login": "victim"})).status == 429, "the same name"
+
+
+async def test_nobody_keeps_the_owner_of_an_account_from_signing_in(lobby: LobbyServer) -> None:
+    owner = await lobby.guest()
+    credentials = {"name_login": "wanted-by-all", "password": "only the owner knows"}
+    assert (await owner.ask("PATCH", "/v1/me", credentials)).status == 200
+    for guesser in [lobby.stranger() for _ in range(5)]:
+        for _ in range(4):
+            await guesser.post("/v1/sessions", credentials | {"password": "a wrong one"})
+    assert (await owner.post("/v1/sessions", credentials)).status == 201
+
+
+async def test_passwords_tried_all_at_once_are_no_more_free(lobby: LobbyServer) -> None:
+    guesser, body = lobby.stranger(), {"name_login": "victim-too", "password": "a wrong one"}
+    answered = await asyncio.gather(*(guesser.post("/v1/sessions", body) for _ in range(10)))
+    assert sorted(answer.status for answer in answered) == [401] * 3 + [429] * 7
+
+
+async def test_a_stolen_access_token_does_not_help_to_guess_the_password(lobby: LobbyServer) -> None:
+    owner = await lobby.guest()
+    credentials = {"name_login": "token-stolen", "password": "only the owner knows"}
+    assert (await owner.ask("PATCH", "/v1/me", credentials)).status == 200
+    guess = {"password": "my own password", "password_current": "a wrong one"}
+    answered = [await owner.ask("PATCH", "/v1/me", guess) for _ in range(4)]
+    assert [answer.status for answer in answered] == [401] * 3 + [429]
+    assert (await owner.ask("PATCH", "/v1/me", {"avatar": "lotus"})).status == 200
+
+
+async def test_login_names_are_remembered_in_few_words(lobby: LobbyServer) -> None:
+    guesser, body = lobby.stranger(), {"password": "a wrong one"}
+    for number in range(3):
+        await guesser.post("/v1/sessions", body | {"name_login": str(number) * 10_000})
+    answered = await guesser.post("/v1/sessions", body | {"name_login": "x" * 10_000})
+    assert (answered.status, answered.body["details"]["limit"]) == (429, "passwords_wrong")
+    assert max(len(key) for key in lobby.app[LIMITS].passwords_wrong.keys) < 100
+    assert await lobby.metric("lobby_limit_keys") > 0
 
 
 @pytest.mark.parametrize(

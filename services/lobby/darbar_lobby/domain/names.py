@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 NAME_CHARACTERS_MIN = 2
 NAME_CHARACTERS_MAX = 20
-NAME_LOGIN_PATTERN = re.compile(r"[a-z0-9][a-z0-9_.-]{2,31}")
+LOGIN_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_.-]{2,31}")
 
 AVATARS = (
     "peacock",
@@ -137,9 +137,10 @@ def fold(name: str) -> str:
     return "".join(character for character in plain if not unicodedata.combining(character))
 
 
-def name_login_is_allowed(name_login: str) -> bool:
-    """A login name: 3..32 of a-z, 0-9, `_`, `.` and `-`, in lower case."""
-    return NAME_LOGIN_PATTERN.fullmatch(name_login) is not None
+def normalised_login_name(text: str) -> str | None:
+    """A login name in lower case: 3..32 of a-z, 0-9, `_`, `.` and `-`. None when this can't be one."""
+    lower = text.lower()
+    return lower if LOGIN_NAME_PATTERN.fullmatch(lower) else None
 
 
 def random_name(choose: Callable[[Sequence[str]], str]) -> str:

@@ -13,7 +13,7 @@ from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_kit.text import clean
 from darbar_kit.tokens import ACCESS_SECONDS, Claims, TokenWriter
-from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, name_login_is_allowed, random_name
+from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, normalised_login_name, random_name
 from darbar_lobby.domain.sessions import (
     REFRESH_TOKEN_BYTES,
     REFRESH_TOKEN_CHARACTERS_MAX,
@@ -33,6 +33,13 @@ _REFRESH_REASONS = {
 }
 
 
+class Face(msgspec.Struct, frozen=True):
+    """What others see of an account."""
+
+    name: str
+    avatar: str
+
+
 class Accounts:
     """One method for each thing that people do."""
 
@@ -45,16 +52,14 @@ class Accounts:
         self._grants = grants
         self._metrics = metrics
 
-    async def new_guest(self, body: NewGuest) -> Session:
+    async def new_guest(self, face: Face) -> Session:
         """An account that needs no password; its first coins are owed from the same moment."""
-        name = random_name(secrets.choice) if body.name is None else validated_name(body.name)
-        avatar = secrets.choice(AVATARS) if body.avatar is None else validated_avatar(body.avatar)
-        account = StoredAccount(uuid.uuid4().hex, name, avatar, "player", None, None)
+        account = StoredAccount(uuid.uuid4().hex, face.name, face.avatar, "player", None, None)
         refresh_token = new_refresh_token()
         await self._store.new_account(
             account.account_id,
-            name,
-            avatar,
+            account.name,
+            account.avatar,
             grant_key=new_account_key(account.account_id),
             grant_wait_seconds=GRANT_FIRST_WAIT_SECONDS,
             first_token=token_sha256(refresh_token),
@@ -63,9 +68,9 @@ class Accounts:
         await self._grants.ask_first(account.account_id)
         return self._session(account, refresh_token)
 
-    async def sign_in(self, name_login: str, password: str) -> Session:
-        """Raises Refused; never says which of the two was wrong."""
-        account = await self._store.account_by_login(name_login.lower())
+    async def sign_in(self, login_name: str | None, password: str) -> Session:
+        """Raises Refused; never says which of the two was wrong, and takes as long for either."""
+        account = None if login_name is None else await self._store.account_by_login(login_name)
         is_good = await self._passwords.verify(
             normalised_password(password), account.password_hash if account else None
         )
@@ -125,7 +130,7 @@ class Accounts:
         )
         if body.name_login is None and body.password is None:
             return changed
-        name_login = before.name_login if body.name_login is None else validated_name_login(body.name_login)
+        name_login = before.name_login if body.name_login is None else validated_login_name(body.name_login)
         password = None if body.password is None else validated_password(body.password)
         if before.password_hash is None and (name_login is None or password is None):
             raise Refused(Reason.PASSWORD_MISSING)
@@ -141,6 +146,13 @@ class Accounts:
 
     def _access_token(self, account: StoredAccount) -> str:
         return self._writer.write(Claims(account.account_id, account.name, account.avatar, account.role))
+
+
+def chosen_face(body: NewGuest) -> Face:
+    """What a guest has chosen, or what is chosen for one who has not. Raises Refused."""
+    name = random_name(secrets.choice) if body.name is None else validated_name(body.name)
+    avatar = secrets.choice(AVATARS) if body.avatar is None else validated_avatar(body.avatar)
+    return Face(name, avatar)
 
 
 def to_public(account: StoredAccount) -> Account:
@@ -166,11 +178,11 @@ def validated_avatar(avatar: str) -> str:
     return avatar
 
 
-def validated_name_login(name_login: str) -> str:
-    lower = name_login.lower()
-    if not name_login_is_allowed(lower):
+def validated_login_name(text: str) -> str:
+    login_name = normalised_login_name(text)
+    if login_name is None:
         raise Refused(Reason.NAME_LOGIN_INVALID)
-    return lower
+    return login_name
 
 
 def validated_password(password: str) -> str:
