@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from enum import StrEnum
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -16,7 +15,7 @@ from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 
 from darbar_kit.cancelling import stop_if_cancelled
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import KitReason, Refused, Unavailable
 
 # The server's own limit is 1 MiB with headers.
 MESSAGE_BYTES_MAX = 512 * 1024
@@ -48,16 +47,6 @@ class ServerTooOld(Exception):
 
 class MessageTooLarge(Exception):
     """A message is larger than the bus carries: a bug of the sender."""
-
-
-class BusReason(StrEnum):
-    """What the bus itself says. Sent between services: add one, never rename one."""
-
-    BUS_UNREACHABLE = "bus_unreachable"
-    SERVICE_FAILED = "service_failed"
-    MESSAGE_INVALID = "message_invalid"
-    NO_RESPONDERS = "no_responders"
-    TIMED_OUT = "timed_out"
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -113,7 +102,7 @@ class Bus:
         except (OSError, TimeoutError, nats.errors.Error) as error:
             await bus.close()
             reason = "; ".join(bus._errors) or str(error)
-            raise Unavailable(BusReason.BUS_UNREACHABLE, f"no NATS server lets us in: {reason}") from error
+            raise Unavailable(KitReason.BUS_UNREACHABLE, f"no NATS server lets us in: {reason}") from error
         version = bus.client.connected_server_version
         if (version.major, version.minor) < SERVER_VERSION_MIN:
             await bus.close()
@@ -161,13 +150,13 @@ class Bus:
         try:
             answered = await self._client.request(subject, _encoded(message), timeout=timeout_seconds, headers=headers)
         except nats.errors.NoRespondersError as error:
-            raise Unavailable(BusReason.NO_RESPONDERS, f"nobody serves {subject}") from error
+            raise Unavailable(KitReason.NO_RESPONDERS, f"nobody serves {subject}") from error
         except (TimeoutError, nats.errors.TimeoutError) as error:
             stop_if_cancelled()
-            raise Unavailable(BusReason.TIMED_OUT, f"no answer on {subject} in {timeout_seconds} s") from error
+            raise Unavailable(KitReason.TIMED_OUT, f"no answer on {subject} in {timeout_seconds} s") from error
         except nats.errors.Error as error:
             stop_if_cancelled()
-            raise Unavailable(BusReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
+            raise Unavailable(KitReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
         if answered.headers and _ERROR_HEADER in answered.headers:
             raise _raised(msgspec.json.decode(answered.data, type=ErrorAnswer).error)
         return msgspec.json.decode(answered.data, type=answer_type)
@@ -178,7 +167,7 @@ class Bus:
         try:
             await self._client.publish(subject, _encoded(message), headers=headers)
         except nats.errors.Error as error:
-            raise Unavailable(BusReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
+            raise Unavailable(KitReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
 
     async def serve(
         self, subject: str, request_type: type[_Message], handler: _Handler[_Message], *, queue: str = ""
@@ -275,7 +264,7 @@ async def _outcome(received: Msg, request_type: type[_Message], handler: _Handle
     try:
         request = msgspec.json.decode(received.data, type=request_type)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return ErrorAnswer(ErrorBody("refused", BusReason.MESSAGE_INVALID, str(error), status=400))
+        return ErrorAnswer(ErrorBody("refused", KitReason.MESSAGE_INVALID, str(error), status=400))
     try:
         return await handler(request)
     except Refused as refused:
@@ -284,7 +273,7 @@ async def _outcome(received: Msg, request_type: type[_Message], handler: _Handle
         body = ErrorBody("unavailable", unavailable.code, unavailable.message, retry=unavailable.retry)
     except Exception:  # noqa: BLE001  # The outermost loop of a message: a bug of ours, and the sender must not wait.
         _log.exception("message_failed", subject=received.subject)
-        body = ErrorBody("unavailable", BusReason.SERVICE_FAILED, "something went wrong on the other side")
+        body = ErrorBody("unavailable", KitReason.SERVICE_FAILED, "something went wrong on the other side")
     return ErrorAnswer(body)
 
 

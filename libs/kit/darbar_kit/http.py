@@ -1,7 +1,7 @@
 """How HTTP answers, refuses and reads bodies. Open this when an answer has the wrong form or status."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from enum import StrEnum
 from typing import TypeVar
 
 import msgspec
@@ -10,32 +10,23 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from prometheus_client import CollectorRegistry, generate_latest
 
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import KitReason, Refused, Unavailable
 from darbar_kit.metrics import CONTENT_TYPE
-from darbar_kit.tokens import Claims, TokenReader, TokenReason
+from darbar_kit.supervisor import Supervisor
+from darbar_kit.tokens import Claims, TokenReader
 
 BODY_BYTES_MAX = 16 * 1024
+# Whoever probes gives up about then.
+READY_SECONDS_MAX = 2.0
 
 _Body = TypeVar("_Body")
 _log = structlog.get_logger()
 
 
-class HttpReason(StrEnum):
-    """Why HTTP itself refuses, before any handler has looked. Sent to clients: add one, never rename one."""
-
-    BODY_TOO_LARGE = "body_too_large"
-    BODY_INVALID = "body_invalid"
-    BODY_NOT_JSON = "body_not_json"
-    INTERNAL = "internal"
-    NOT_FOUND = "not_found"
-    METHOD_NOT_ALLOWED = "method_not_allowed"
-    BAD_REQUEST = "bad_request"
-
-
 _REASON_OF_STATUS = {
-    404: HttpReason.NOT_FOUND,
-    405: HttpReason.METHOD_NOT_ALLOWED,
-    413: HttpReason.BODY_TOO_LARGE,
+    404: KitReason.NOT_FOUND,
+    405: KitReason.METHOD_NOT_ALLOWED,
+    413: KitReason.BODY_TOO_LARGE,
 }
 
 
@@ -52,14 +43,14 @@ async def errors_middleware(request: web.Request, handler: Handler) -> web.Strea
             answered.headers["Retry-After"] = str(max(1, round(unavailable.retry)))
         return answered
     except msgspec.ValidationError as error:
-        return _problem(HttpReason.BODY_INVALID, str(error), field_of(error), status=400)
+        return _problem(KitReason.BODY_INVALID, str(error), field_of(error), status=400)
     except web.HTTPException as error:
         if error.status < 400:
             raise
         return _of_http(error)
     except Exception:  # noqa: BLE001  # The outermost loop of a request: whatever else happened is a bug of ours.
         _log.exception("request_failed", method=request.method, path=request.path)
-        return _problem(HttpReason.INTERNAL, "something went wrong on our side", {}, status=500)
+        return _problem(KitReason.INTERNAL, "something went wrong on our side", {}, status=500)
 
 
 async def read_body(request: web.Request, type: type[_Body]) -> _Body:
@@ -74,9 +65,9 @@ async def read_body(request: web.Request, type: type[_Body]) -> _Body:
     try:
         return msgspec.json.decode(chunks, type=type)
     except msgspec.ValidationError as error:
-        raise Refused(HttpReason.BODY_INVALID, str(error), field_of(error), 400) from error
+        raise Refused(KitReason.BODY_INVALID, str(error), field_of(error), 400) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refused(HttpReason.BODY_NOT_JSON, "the body is not JSON", status=400) from error
+        raise Refused(KitReason.BODY_NOT_JSON, "the body is not JSON", status=400) from error
 
 
 def answer(value: object, status: int = 200) -> web.Response:
@@ -84,17 +75,30 @@ def answer(value: object, status: int = 200) -> web.Response:
     return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")
 
 
-def health_routes(ready: Callable[[], Awaitable[list[str]]]) -> list[web.RouteDef]:
-    """`ready` tells what is missing; nothing missing means ready."""
+def health_routes(
+    ready: Callable[[], Awaitable[list[str]]], supervisor: Supervisor | None = None
+) -> list[web.RouteDef]:
+    """/readyz tells what `ready` and the supervisor miss; /healthz which task only a new process can bring back."""
 
     async def healthz(_request: web.Request) -> web.Response:
-        return answer({"status": "alive"})
+        dead = supervisor.not_healthy() if supervisor is not None else []
+        return answer({"status": "failing", "missing": dead}, 503) if dead else answer({"status": "alive"})
 
     async def readyz(_request: web.Request) -> web.Response:
-        missing = await ready()
+        missing = await _missing(ready)
+        if supervisor is not None:
+            missing = [*missing, *supervisor.not_ready()]
         return answer({"status": "waiting" if missing else "ready", "missing": missing}, 503 if missing else 200)
 
     return [web.get("/healthz", healthz), web.get("/readyz", readyz)]
+
+
+async def _missing(ready: Callable[[], Awaitable[list[str]]]) -> list[str]:
+    """What `ready` says; who asks for readiness is never kept waiting by what is not ready."""
+    try:
+        return await asyncio.wait_for(ready(), READY_SECONDS_MAX)
+    except TimeoutError:
+        return ["an answer in time"]
 
 
 def metrics_route(registry: CollectorRegistry) -> web.RouteDef:
@@ -110,7 +114,7 @@ def bearer(request: web.Request, reader: TokenReader) -> Claims:
     """Whose token came with the request. Raises Refused (401) when there is none or it is not good."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise Refused(TokenReason.TOKEN_MISSING, "an access token is needed", status=401)
+        raise Refused(KitReason.TOKEN_MISSING, "an access token is needed", status=401)
     return reader.read(token.strip())
 
 
@@ -132,7 +136,7 @@ def _problem(code: str, message: str, details: dict[str, object], *, status: int
 
 
 def _of_http(error: web.HTTPException) -> web.Response:
-    code = _REASON_OF_STATUS.get(error.status, HttpReason.BAD_REQUEST if error.status < 500 else HttpReason.INTERNAL)
+    code = _REASON_OF_STATUS.get(error.status, KitReason.BAD_REQUEST if error.status < 500 else KitReason.INTERNAL)
     details: dict[str, object] = {}
     answered = _problem(code, error.reason.lower(), details, status=error.status)
     if isinstance(error, web.HTTPMethodNotAllowed):
@@ -141,4 +145,4 @@ def _of_http(error: web.HTTPException) -> web.Response:
 
 
 def _too_large() -> Refused:
-    return Refused(HttpReason.BODY_TOO_LARGE, "the body is too large", {"bytes_max": BODY_BYTES_MAX}, 413)
+    return Refused(KitReason.BODY_TOO_LARGE, "the body is too large", {"bytes_max": BODY_BYTES_MAX}, 413)

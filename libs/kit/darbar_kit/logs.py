@@ -39,6 +39,8 @@ def configure(service: str, *, human: bool | None = None, level: str = "info", s
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
+    # The pool's own retries, each with a traceback; whoever asks the database hears that it is away.
+    logging.getLogger("asyncpg").setLevel(logging.ERROR)
     for name in _QUIET_LOGGERS:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
@@ -76,6 +78,6 @@ def _without_secrets(_logger: object, _method: str, event: EventDict) -> EventDi
 
 
 def hide(fields: MutableMapping[str, object]) -> None:
-    """Blots out the values of fields which by their name hold a secret."""
+    """Redacts the values of fields which by their name hold a secret."""
     for name in _SECRET_FIELDS & fields.keys():
         fields[name] = "(hidden)"

@@ -1,9 +1,8 @@
 """Which strings people may send. Open this when a name or a message is refused."""
 
 import unicodedata
-from enum import StrEnum
 
-from darbar_kit.errors import Refused
+from darbar_kit.errors import KitReason, Refused
 
 # These turn the direction of the text around them: a name could then look like another name.
 # The joiners U+200C and U+200D stay: Urdu, Persian and Hindi spelling and many emoji need them.
@@ -12,12 +11,6 @@ _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 _CATEGORIES_REFUSED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # NFC may join many characters to one; no honest text needs more than this many for each that is left.
 _CHARACTERS_RAW_FACTOR = 4
-
-
-class TextReason(StrEnum):
-    """Why a text is refused. Sent to clients: add one, never rename one."""
-
-    TEXT_INVALID = "text_invalid"
 
 
 def clean(text: str, *, characters_max: int) -> str:
@@ -35,4 +28,4 @@ def clean(text: str, *, characters_max: int) -> str:
 def _refused(problem: str, characters_max: int) -> Refused:
     message = "the text is too long" if problem == "too_long" else "the text has characters that can't be shown"
     details = {"problem": problem, "characters_max": characters_max}
-    return Refused(TextReason.TEXT_INVALID, message, details, 400)
+    return Refused(KitReason.TEXT_INVALID, message, details, 400)

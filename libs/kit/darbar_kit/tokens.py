@@ -3,14 +3,13 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 
 import jwt
 import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from darbar_kit.errors import Refused
+from darbar_kit.errors import KitReason, Refused
 
 ACCESS_SECONDS = 900
 # Verified tokens are remembered, so that a client's next request costs no signature. The oldest goes when full.
@@ -19,14 +18,6 @@ TOKEN_CHARACTERS_MAX = 2048
 _ALGORITHM = "EdDSA"
 _ISSUER = "darbar"
 _FOR_EVER = datetime.max.replace(tzinfo=UTC)
-
-
-class TokenReason(StrEnum):
-    """Why a token is refused. Sent to clients: add one, never rename one."""
-
-    TOKEN_MISSING = "token_missing"
-    TOKEN_INVALID = "token_invalid"
-    TOKEN_EXPIRED = "token_expired"
 
 
 class Claims(msgspec.Struct, frozen=True):
@@ -90,12 +81,12 @@ class TokenReader:
                 self._remembered.popitem(last=False)
         if self._clock() >= claims.expires_at:
             self._remembered.pop(token, None)
-            raise Refused(TokenReason.TOKEN_EXPIRED, "the token has ended", status=401)
+            raise Refused(KitReason.TOKEN_EXPIRED, "the token has ended", status=401)
         return claims
 
     def _verified(self, token: str) -> Claims:
         if not token or len(token) > TOKEN_CHARACTERS_MAX:
-            raise Refused(TokenReason.TOKEN_INVALID, "this is not a token", status=401)
+            raise Refused(KitReason.TOKEN_INVALID, "this is not a token", status=401)
         # The end is checked by read(), with the same clock for new and remembered tokens.
         options: jwt.types.Options = {"require": ["iss", "sub", "exp"], "verify_exp": False, "verify_iat": False}
         try:
@@ -108,7 +99,7 @@ class TokenReader:
                 expires_at=datetime.fromtimestamp(int(payload["exp"]), UTC),
             )
         except (jwt.InvalidTokenError, KeyError, ValueError, OverflowError, UnicodeError) as error:
-            raise Refused(TokenReason.TOKEN_INVALID, "the token is not valid", status=401) from error
+            raise Refused(KitReason.TOKEN_INVALID, "the token is not valid", status=401) from error
 
 
 def new_private_key_pem() -> str:

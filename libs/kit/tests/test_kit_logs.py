@@ -103,3 +103,12 @@ def test_people_get_readable_lines() -> None:
     assert "order_taken" in output.getvalue()
     assert "order_id=o1" in output.getvalue()
     assert not output.getvalue().startswith("{")
+
+
+def test_the_drivers_own_retries_are_not_told() -> None:
+    output = io.StringIO()
+    logs.configure("shop", human=False, stream=output)
+
+    logging.getLogger("asyncpg.pool").warning("Failed to restore the pool connection floor; retrying", exc_info=True)
+
+    assert output.getvalue() == ""

@@ -1,11 +1,13 @@
-"""How a service reaches its database. Open this when a connection is refused or a query isn't found."""
+"""Connections with limits on every wait. Open this when one is refused, or waits too long."""
 
-import re
+from __future__ import annotations
+
 from collections.abc import Mapping
-from importlib import resources
 from types import MappingProxyType
 
 import asyncpg
+
+from darbar_kit.database.away import translated
 
 STATEMENT_SECONDS_MAX = 5
 LOCK_SECONDS_MAX = 5
@@ -23,20 +25,14 @@ SESSION_LIMITS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_HEADING = re.compile(r"^-- ([a-z][a-z0-9_]*) --[ \t]*$", re.MULTILINE)
-
 
 class StorageUnsafe(Exception):
     """The server may lose what it has acknowledged: it runs with fsync or synchronous_commit off."""
 
 
-class QueriesInvalid(Exception):
-    """A queries.sql has a block without a name, or two with the same one."""
-
-
 async def open_pool(
     url: str, *, size_min: int = 1, size_max: int = 8, unsafe_storage: bool = False
-) -> "asyncpg.Pool[asyncpg.Record]":
+) -> asyncpg.Pool[asyncpg.Record]:
     """Connections in UTC and with limits on every wait. Raises StorageUnsafe unless `unsafe_storage`."""
     pool = await asyncpg.create_pool(
         url,
@@ -56,7 +52,18 @@ async def open_pool(
     return pool
 
 
-async def refuse_unsafe(connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]") -> None:
+async def connect(url: str, *, command_seconds_max: float = COMMAND_SECONDS_MAX) -> asyncpg.Connection[asyncpg.Record]:
+    """One connection outside the pool, for what must not wait for others. Raises DatabaseAway."""
+    with translated(maybe_done=False):
+        return await asyncpg.connect(
+            url,
+            timeout=CONNECT_SECONDS_MAX,
+            command_timeout=command_seconds_max,
+            server_settings={"timezone": "UTC", **SESSION_LIMITS},
+        )
+
+
+async def refuse_unsafe(connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record]) -> None:
     """Raises StorageUnsafe when a commit on this connection would not survive a power cut."""
     off = [
         name
@@ -68,22 +75,3 @@ async def refuse_unsafe(connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Re
             f"the PostgreSQL server runs with {', '.join(off)} off and may lose what it acknowledged; "
             "turn it on, or set DARBAR_UNSAFE_STORAGE=1 where losing data doesn't matter"
         )
-
-
-def queries(package: str) -> Mapping[str, str]:
-    """The statements of the package's queries.sql by name: blocks headed by `-- name --`."""
-    text = resources.files(package).joinpath("queries.sql").read_text(encoding="utf-8")
-    return parse_queries(text)
-
-
-def parse_queries(text: str) -> Mapping[str, str]:
-    """Splits the text of a queries.sql."""
-    before, *blocks = _HEADING.split(text)
-    if any(line and not line.startswith("--") for line in map(str.strip, before.splitlines())):
-        raise QueriesInvalid("there is SQL above the first name")
-    found: dict[str, str] = {}
-    for name, body in zip(blocks[::2], blocks[1::2], strict=True):
-        if name in found:
-            raise QueriesInvalid(f"{name} is there twice")
-        found[name] = body.strip().removesuffix(";").rstrip()
-    return MappingProxyType(found)
