@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from darbar_rules.deal import Chance
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 from darbar_rules.testing import random_game
 
@@ -48,7 +48,7 @@ class Recorded(NamedTuple):
 class Table(NamedTuple):
     """A game and rounds of it."""
 
-    game: Game
+    game: AnyGame
     rounds: tuple[Recorded, ...]
     moves: int
 
@@ -68,7 +68,7 @@ def recorded(name: str) -> Table:
     return Table(game, tuple(rounds), moves)
 
 
-def rounds_of(game: Game, options: Any, seed: int) -> Iterator[Recorded]:
+def rounds_of(game: AnyGame, options: Any, seed: int) -> Iterator[Recorded]:
     deal, decisions = None, []
     for step in random_game(game, options, seed):
         if step.seat is not None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from darbar_bots.policy import Policy
 from darbar_rules.deal import Chance
-from darbar_rules.game import Game, RoundResult
+from darbar_rules.game import AnyGame, RoundResult
 
 # A policy for each round, made with that round's own dice.
 Entrant = Callable[[Random], Policy]
@@ -36,14 +36,19 @@ class Share:
         return self.won - self.half_width
 
 
-def duel(game: Game, options: Any, one: Entrant, other: Entrant, *, pairs: int, first_seed: int = 0) -> Share:
+def duel(game: AnyGame, options: Any, one: Entrant, other: Entrant, *, pairs: int, first_seed: int = 0) -> Share:
     """Each deal is played twice: `one` holds the even seats first, the odd ones then."""
     shares = [_pair(game, options, (one, other), seed) for seed in range(first_seed, first_seed + pairs)]
     return Share(pairs, fmean(shares), NORMAL_95 * stdev(shares) / sqrt(pairs))
 
 
 def play_round(
-    game: Game, options: Any, policies: Sequence[Policy], *, seed: int, look: Callable[[Any, Any], None] | None = None
+    game: AnyGame,
+    options: Any,
+    policies: Sequence[Policy],
+    *,
+    seed: int,
+    look: Callable[[Any, Any], None] | None = None,
 ) -> RoundResult:
     """One round from its deal to its result, a policy a seat, all chance from the seed.
 
@@ -66,7 +71,7 @@ def play_round(
     return result
 
 
-def _pair(game: Game, options: Any, entrants: tuple[Entrant, Entrant], seed: int) -> float:
+def _pair(game: AnyGame, options: Any, entrants: tuple[Entrant, Entrant], seed: int) -> float:
     seats = game.seat_counts(options)[0]
     won = 0
     for side in (0, 1):

@@ -14,9 +14,9 @@ from darbar_bots.court_piece.any_legal import AnyLegal, legal_decisions
 from darbar_bots.duels import play_round
 from darbar_bots.policies import NoPolicy, decide, find
 from darbar_bots.policy import Policy, ViewInvalid
-from darbar_rules.game import OptionInvalid
 from darbar_rules.games import BY_NAME
 from darbar_rules.games.court_piece.options import CourtPieceOptions, PileSizes, TrumpMode
+from darbar_rules.options import OptionInvalid
 
 GAME = BY_NAME["court_piece"]
 LEVELS = ("easy", "normal", "strong")

@@ -96,7 +96,7 @@ def test_tricks_that_are_wanted_are_taken(options: Any, contract: str, trick: st
 def test_a_card_that_somebody_had_to_throw_and_did_not_is_not_expected_there() -> None:
     table = play(K20, "no_girls", "0: AC 9D", holding={N: "2S", E: "3S", S: "4C", W: "5C"})
     known = known_from(table.game.view(table.state, S))
-    queens = table.state.terms.contracts["no_girls"].counted_cards
+    queens = table.state.form.contracts["no_girls"].counted_cards
     assert known.cannot[E] & queens == queens
     assert known.lacks[E] == 1
     assert known.cannot[N] == known.lacks[N] == 0
@@ -131,5 +131,5 @@ def test_a_beginner_declares_what_the_clock_would() -> None:
 
 
 def test_every_contract_has_its_weights() -> None:
-    assert list(WEIGHTS_20) == list(start(K20, "no_girls").state.terms.contracts)
-    assert list(WEIGHTS_32) == list(start(LONG, "no_queens").state.terms.contracts)
+    assert list(WEIGHTS_20) == list(start(K20, "no_girls").state.form.contracts)
+    assert list(WEIGHTS_32) == list(start(LONG, "no_queens").state.form.contracts)

@@ -10,7 +10,7 @@ from darbar_bots.king import NOVICE, REGULAR
 from darbar_bots.king.any_legal import AnyLegal
 from darbar_bots.king.matches import compare
 from darbar_bots.policy import Policy
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 
 # Each game is played twice on the same deals, two bots against two others, seats swapped.
@@ -29,14 +29,14 @@ def novice(_dice: Random) -> Policy:
 
 
 @GAMES
-def test_the_normal_king_bot_beats_chance(game: Game) -> None:
+def test_the_normal_king_bot_beats_chance(game: AnyGame) -> None:
     compared = compare(game, game.options_type(), regular, AnyLegal, pairs=PAIRS[game.name])
     assert compared.points >= POINTS_MIN[game.name]
     assert compared.won >= 0.75
 
 
 @GAMES
-def test_the_easy_king_bot_beats_chance_and_loses_to_the_normal_one(game: Game) -> None:
+def test_the_easy_king_bot_beats_chance_and_loses_to_the_normal_one(game: AnyGame) -> None:
     assert compare(game, game.options_type(), novice, AnyLegal, pairs=PAIRS[game.name]).points > 0
     assert compare(game, game.options_type(), novice, regular, pairs=2 * PAIRS[game.name]).points < 0
 

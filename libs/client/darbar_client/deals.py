@@ -11,7 +11,7 @@ import msgspec
 from darbar_client.log import READING_FAILS, LogUnreadable, Step, options_of, rules_of, steps
 from darbar_contracts.api import Replay
 from darbar_rules.deal import Chance, bag_flags, commitment
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 
 
 class DealReport(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def deal_reports(replay: Replay) -> Iterator[DealReport]:
             raise LogUnreadable(f"version {step.version}: {step.kind}: {error!r}") from error
 
 
-def _report(table_id: str, rules: Game, options: Any, *, step: Step, seeds: _Seeds) -> DealReport:
+def _report(table_id: str, rules: AnyGame, options: Any, *, step: Step, seeds: _Seeds) -> DealReport:
     body = step.body
     if body is None:
         raise LogUnreadable(f"version {step.version}: the seeds are withheld")
@@ -51,7 +51,7 @@ def _report(table_id: str, rules: Game, options: Any, *, step: Step, seeds: _See
     if chance is None:
         differences += ("server_seed: not hexadecimal",)
     else:
-        differences += rules.verify_deal(options, rules.deal_record(step.state), chance, round=body["round"])
+        differences += rules.verify_deal(options, rules.deal_record(step.state), chance, body["round"])
     return DealReport(body["game"], body["round"], len(body["strings"]), body["filtered"], differences)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from darbar_contracts.api import Replay, ReplayEvent
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 
 # What reading raises when it meets events that no table can have stored. (Wrong JSON and wrong types are ValueErrors.)
@@ -31,7 +31,7 @@ class Step(NamedTuple):
     state: Any
 
 
-def rules_of(replay: Replay) -> Game:
+def rules_of(replay: Replay) -> AnyGame:
     """Raises LogUnreadable for a game that these rules do not know."""
     try:
         return BY_NAME[replay.terms.game]
@@ -61,7 +61,7 @@ def steps(replay: Replay) -> Iterator[Step]:
 class _Reader:
     """Where the game stands while its log is read."""
 
-    def __init__(self, rules: Game, options: Any, seats: int) -> None:
+    def __init__(self, rules: AnyGame, options: Any, seats: int) -> None:
         self._rules = rules
         self._options = options
         self._seats = seats

@@ -36,7 +36,7 @@ from darbar_contracts.frames import (
     Welcome,
 )
 from darbar_contracts.refusals import Reason
-from darbar_rules.game import Game, Legal
+from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import BY_NAME
 
 _Value = TypeVar("_Value")
@@ -92,7 +92,7 @@ class TableSocket:
         return self._now
 
     @property
-    def game(self) -> Game:
+    def game(self) -> AnyGame:
         """The rules of this table."""
         return BY_NAME[self.now.terms.game]
 

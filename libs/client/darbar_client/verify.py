@@ -17,7 +17,7 @@ from darbar_client.deals import DealReport, deal_reports
 from darbar_client.log import Step, rules_of, steps
 from darbar_contracts.api import Replay, ReplayEvent
 from darbar_contracts.frames import EventFrame, Snapshot
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VERSION_BYTES = 4
@@ -125,7 +125,7 @@ def _microseconds(at: datetime) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def _view_differs(rules: Game, step: Step, seat: int | None, frame: Snapshot) -> str:
+def _view_differs(rules: AnyGame, step: Step, seat: int | None, frame: Snapshot) -> str:
     due = None if step.state is None else _plain(rules.view(step.state, seat))
     if due == frame.game:
         return ""
@@ -134,7 +134,7 @@ def _view_differs(rules: Game, step: Step, seat: int | None, frame: Snapshot) ->
     return "the view differs in " + ", ".join(sorted(name for name in due if due[name] != frame.game.get(name)))
 
 
-def _frame_differs(rules: Game, step: Step, seat: int | None, frame: EventFrame) -> str:
+def _frame_differs(rules: AnyGame, step: Step, seat: int | None, frame: EventFrame) -> str:
     if frame.kind != step.kind:
         return f"it was sent as {frame.kind}"
     if step.event is None:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from darbar_rules.deal import Chance
+from darbar_rules.options import Option, check_each, options_of
+
+Direction = Literal["clockwise", "anticlockwise"]  # as seen on a screen
+StakeUnit = Literal["round", "game"]
+
+Options = TypeVar("Options")
+State = TypeVar("State")
+Event = TypeVar("Event")
+Decision = TypeVar("Decision")
+View = TypeVar("View")
+Record = TypeVar("Record")
 
 
 class Refusal(StrEnum):
@@ -58,15 +69,6 @@ class RuleRefused(Exception):
         super().__init__(code.value)
         self.code = code
         self.details = details
-
-
-class OptionInvalid(Exception):
-    """An option of a new table is not allowed; `option` names the field, `reason` is a sentence for people."""
-
-    def __init__(self, option: str, reason: str) -> None:
-        super().__init__(f"{option}: {reason}")
-        self.option = option
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,77 +134,86 @@ class RoundResult:
     places: tuple[int, ...] = ()
 
 
-class Game(Protocol):
-    """One game. State, event, decision and option types are its own, all frozen; seats are 0..n-1 in the order of play.
+def nobody_is_a_partner(options: object, seats: int) -> tuple[tuple[int, ...], ...]:
+    """Everyone plays alone, or finds out in play with whom."""
+    return ()
 
-    `decide` refuses with `RuleRefused` and changes nothing; `evolve` copies outcomes and never refuses.
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Game(Generic[Options, State, Event, Decision, View, Record]):
+    """One game: what it is called, and the functions that keep its promises.
+
+    Its types are its own, all immutable; seats are 0..n-1 in the order of play. `decide` refuses with `RuleRefused` and
+    changes nothing; `evolve` copies outcomes and never refuses.
     """
 
     name: str
     title: str
     rules_version: int
-    direction: str  # "clockwise" or "anticlockwise", as seen on a screen
-    stake_unit: str  # "round" or "game"
-    options_type: type[Any]
-    options_explained: Mapping[str, str]  # what each option changes, one sentence for people
-    option_values: Mapping[str, tuple[Any, ...]]  # every value that each option may have, the default first
-    view_type: type[Any]
-    events: Mapping[str, type[Any]]  # kind as stored -> frozen dataclass
-    decisions: Mapping[str, type[Any]]  # type on the wire -> frozen dataclass
-    out_of_turn: frozenset[str]  # types of decisions that are accepted whatever turn they name (KR-8)
-    host_deals: bool  # the host may end a count-in by dealing (TL-10)
-    same_clock_after: frozenset[str]  # kinds after which the turn goes on with the same seat and clock (CP-16)
+    direction: Direction
+    stake_unit: StakeUnit
+    host_deals: bool = False  # the host may end a count-in by dealing (TL-10)
+    out_of_turn: frozenset[str] = frozenset()  # types of decisions that may name an earlier turn of their deal (KR-8)
+    same_clock_after: frozenset[str] = frozenset()  # kinds after which the turn goes on with the same clock (CP-16)
 
-    def check_options(self, options: Any) -> None:
-        """Raise OptionInvalid for a value or a combination that is not offered."""
+    options_type: type[Options]
+    state_type: type[State]  # named tuples, dataclasses and plain values, exactly typed: it can be stored and read back
+    state_version: int  # a stored state of another one is of no use: replay the events
+    view_type: type[View]
+    events: Mapping[str, type[Event]]  # kind as stored -> frozen dataclass
+    decisions: Mapping[str, type[Decision]]  # type on the wire -> frozen dataclass
 
-    def seat_counts(self, options: Any) -> tuple[int, ...]:
-        """The numbers of seats that this table may have, the default first."""
+    # Raises OptionInvalid for a value or a combination that is not offered.
+    check_options: Callable[[Options], None] = check_each
+    # The numbers of seats that this table may have, the default first.
+    seat_counts: Callable[[Options], tuple[int, ...]]
+    # The teams that are known from the start, each a tuple of seats; empty when everyone plays alone.
+    partners: Callable[[Options, int], tuple[tuple[int, ...], ...]] = nobody_is_a_partner
+    # The state before the first deal, for so many seats.
+    new: Callable[[Options, int], State]
+    # The events that begin the next round.
+    deal: Callable[[State, Chance], tuple[Event, ...]]
+    # The events that follow from what this seat decides, outcomes included.
+    decide: Callable[[State, int, Decision, Chance], tuple[Event, ...]]
+    # The state after an event.
+    evolve: Callable[[State, Event], State]
+    # Whose decision is due.
+    turn: Callable[[State], Turn]
+    # Everything that this seat may decide now; empty when nothing. Off turn: `out_of_turn` decisions alone.
+    legal: Callable[[State, int], Legal]
+    # Decisions that `legal` stands for, all or some of each kind, for whoever picks blindly: `also` comes last.
+    choices: Callable[[Legal], tuple[Decision, ...]]
+    # All that a seat (None: a spectator) may know.
+    view: Callable[[State, int | None], View]
+    # What an event lets be seen; the state is the one that it was applied to.
+    show: Callable[[State, Event], Shown]
+    # The decision taken for a seat whose time is up, from its view alone (GEN-5).
+    fallback: Callable[[View], Decision]
+    # The result of the round that has just ended; None before that and while one is played.
+    result: Callable[[State], RoundResult | None]
+    # How the cards of the round that is played, or has just ended, were dealt, for `verify_deal`; None before. It holds
+    # every hand: to be shown when the round is over or was broken off, never before.
+    deal_record: Callable[[State], Record | None]
+    # Deals the round of this number again from its seeds and says what differs from its record: nothing, when proven.
+    verify_deal: Callable[[Options, Record, Chance, int], tuple[str, ...]]
 
-    def partners(self, options: Any, seats: int) -> tuple[tuple[int, ...], ...]:
-        """The teams that are known from the start, each a tuple of seats; empty when everyone plays alone."""
+    _kinds: Mapping[type[Event], str] = field(init=False)
 
-    def new(self, options: Any, seats: int) -> Any:
-        """The state before the first deal."""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kinds", {event: kind for kind, event in self.events.items()})
 
-    def deal(self, state: Any, chance: Chance) -> tuple[Any, ...]:
-        """The events that begin the next round."""
+    def __repr__(self) -> str:
+        return f"Game({self.name})"
 
-    def decide(self, state: Any, seat: int, decision: Any, chance: Chance) -> tuple[Any, ...]:
-        """The events that follow from what this seat decides, outcomes included."""
-
-    def evolve(self, state: Any, event: Any) -> Any:
-        """The state after an event."""
-
-    def turn(self, state: Any) -> Turn:
-        """Whose decision is due."""
-
-    def legal(self, state: Any, seat: int) -> Legal:
-        """Everything that this seat may decide now; empty when nothing. Off turn: `out_of_turn` decisions alone."""
-
-    def choices(self, legal: Legal) -> tuple[Any, ...]:
-        """Decisions that `legal` stands for, all or some of each kind, for whoever picks blindly: `also` comes last."""
-
-    def view(self, state: Any, seat: int | None) -> Any:
-        """All that a seat (None: a spectator) may know, as `view_type`."""
-
-    def show(self, before: Any, event: Any) -> Shown:
-        """What an event lets be seen; `before` is the state it was applied to."""
-
-    def fallback(self, view: Any) -> Any:
-        """The decision taken for a seat whose time is up, from its view alone (GEN-5)."""
-
-    def kind_of(self, event: Any) -> str:
+    def kind_of(self, event: Event) -> str:
         """The stored kind of an event."""
+        return self._kinds[type(event)]
 
-    def result(self, state: Any) -> RoundResult | None:
-        """The result of the round that has just ended; None before that and while one is played."""
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a table can choose."""
+        return options_of(self.options_type)
 
-    def deal_record(self, state: Any) -> Any:
-        """How the cards of the round that is played, or has just ended, were dealt, for `verify_deal`; None before.
 
-        It holds every hand: to be shown when the round is over or was broken off, never before.
-        """
-
-    def verify_deal(self, options: Any, record: Any, chance: Chance, *, round: int) -> tuple[str, ...]:
-        """Deal that round again from its seeds and say what differs from its record: nothing, when it is proven."""
+# A game whose types only the game itself knows: what the registry holds, and what services work with.
+AnyGame: TypeAlias = Game[Any, Any, Any, Any, Any, Any]

@@ -13,7 +13,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from darbar_rules.deal import FLAGS_IN_BAG, Chance, bag_flags
-from darbar_rules.game import Game, OptionInvalid
+from darbar_rules.game import AnyGame
+from darbar_rules.options import OptionInvalid
 
 # The same examples on every machine. A smaller seed says no more than a big one: they are not shrunk.
 STEADY: Final = settings(derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
@@ -35,7 +36,7 @@ class Step(NamedTuple):
 
 
 def random_game(
-    game: Game, options: Any, seed: int, *, rounds_max: int = ROUNDS_MAX, power_share: float = POWER_SHARE
+    game: AnyGame, options: Any, seed: int, *, rounds_max: int = ROUNDS_MAX, power_share: float = POWER_SHARE
 ) -> Iterator[Step]:
     """A whole game, or its first rounds, with random legal decisions; the same one for the same seed."""
     dice = random.Random(seed)
@@ -57,7 +58,9 @@ def random_game(
             state = after
 
 
-def random_decision(game: Game, state: Any, seat: int, dice: random.Random, *, power_share: float = POWER_SHARE) -> Any:
+def random_decision(
+    game: AnyGame, state: Any, seat: int, dice: random.Random, *, power_share: float = POWER_SHARE
+) -> Any:
     """One of the legal decisions of a seat that is on turn."""
     legal = game.legal(state, seat)
     choices = game.choices(legal)
@@ -79,13 +82,13 @@ def chance_of(seed: int, *, round: int, game: int = 1) -> Chance:
     )
 
 
-def evolved(game: Game, state: Any, events: tuple[Any, ...]) -> Any:
+def evolved(game: AnyGame, state: Any, events: tuple[Any, ...]) -> Any:
     for event in events:
         state = game.evolve(state, event)
     return state
 
 
-def facts_of(game: Game, state: Any, *, seen: Iterable[str]) -> dict[str, Any]:
+def facts_of(game: AnyGame, state: Any, *, seen: Iterable[str]) -> dict[str, Any]:
     """What a replay must come to, in plain JSON: no rules in it, and `seen` of it from a spectator's view."""
     turn = game.turn(state)
     result = game.result(state)
@@ -102,7 +105,12 @@ def facts_of(game: Game, state: Any, *, seen: Iterable[str]) -> dict[str, Any]:
     return plain
 
 
-def options_with(game: Game, values: dict[str, Any]) -> Any | None:
+def option_values(game: AnyGame) -> dict[str, tuple[Any, ...]]:
+    """Every value that each option may have, the default first."""
+    return {option.name: option.values for option in game.options}
+
+
+def options_with(game: AnyGame, values: dict[str, Any]) -> Any | None:
     """The options with these values, the others their defaults; None when that is not offered."""
     options = game.options_type(**values)
     try:
@@ -112,10 +120,10 @@ def options_with(game: Game, values: dict[str, Any]) -> Any | None:
     return options
 
 
-def pairwise_options(game: Game, seed: int = 0) -> tuple[Any, ...]:
+def pairwise_options(game: AnyGame, seed: int = 0) -> tuple[Any, ...]:
     """Options of a few tables in which every two values that are offered together meet; of long lists the ends."""
     dice = random.Random(seed)
-    values = {name: tuple(dict.fromkeys((*all_of[:2], all_of[-1]))) for name, all_of in game.option_values.items()}
+    values = {name: tuple(dict.fromkeys((*all_of[:2], all_of[-1]))) for name, all_of in option_values(game).items()}
     open_pairs = [
         {one: first, other: second}
         for one, other in combinations(values, 2)
@@ -132,9 +140,9 @@ def pairwise_options(game: Game, seed: int = 0) -> tuple[Any, ...]:
     return tuple(tables)
 
 
-def tables(game: Game) -> st.SearchStrategy[Any]:
+def tables(game: AnyGame) -> st.SearchStrategy[Any]:
     """Any options that are offered."""
-    drawn = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in game.option_values.items()})
+    drawn = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in option_values(game).items()})
     return drawn.map(lambda values: _mended(game, values))
 
 
@@ -143,17 +151,19 @@ def seeds() -> st.SearchStrategy[int]:
     return st.integers(0, 2**32 - 1)
 
 
-def _mended(game: Game, values: dict[str, Any]) -> Any:
+def _mended(game: AnyGame, values: dict[str, Any]) -> Any:
     """The options with these values, but the default for each that is not offered beside the others."""
     options = game.options_type(**values)
     try:
         game.check_options(options)
     except OptionInvalid as invalid:
-        return _mended(game, values | {invalid.option: game.option_values[invalid.option][0]})
+        return _mended(game, values | {invalid.option: option_values(game)[invalid.option][0]})
     return options
 
 
-def _completed(game: Game, values: dict[str, tuple[Any, ...]], pair: dict[str, Any], dice: random.Random) -> Any | None:
+def _completed(
+    game: AnyGame, values: dict[str, tuple[Any, ...]], pair: dict[str, Any], dice: random.Random
+) -> Any | None:
     for _ in range(PAIRING_TRIES_MAX):
         drawn = {name: dice.choice(choices) for name, choices in values.items()} | pair
         options = options_with(game, drawn)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darbar_rules.games.court_piece.game import COURT_PIECE
+from darbar_rules.testing import option_values
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "rules" / "court_piece.md"
 ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -29,5 +30,5 @@ def test_the_document_lists_every_option_with_its_values_and_default() -> None:
     spoken = {False: "off", None: "none"}
     assert rows == {
         name: (words(values), str(spoken.get(values[0], values[0])))
-        for name, values in COURT_PIECE.option_values.items()
+        for name, values in option_values(COURT_PIECE).items()
     }

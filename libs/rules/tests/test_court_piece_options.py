@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.game import OptionInvalid
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions
+from darbar_rules.options import OptionInvalid
+from darbar_rules.testing import option_values
 
 
 def test_the_defaults_are_the_first_values_offered() -> None:
-    defaults = CourtPieceOptions(**{name: values[0] for name, values in COURT_PIECE.option_values.items()})
+    defaults = CourtPieceOptions(**{name: values[0] for name, values in option_values(COURT_PIECE).items()})
     assert defaults == CourtPieceOptions()
-    assert list(COURT_PIECE.option_values) == list(CourtPieceOptions.__dataclass_fields__)
+    assert list(option_values(COURT_PIECE)) == list(CourtPieceOptions.__dataclass_fields__)
     COURT_PIECE.check_options(defaults)
 
 

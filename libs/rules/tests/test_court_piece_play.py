@@ -132,11 +132,13 @@ def test_gen_1_what_else_a_client_says_about_its_choice_is_ignored() -> None:
     assert caller is not None
     card = COURT_PIECE.view(state, caller).hand[0]
     (event,) = COURT_PIECE.decide(state, caller, ChooseTrump(card=card, suit="X"), NO_CHANCE)
+    assert isinstance(event, TrumpChosen)
     assert (event.card, event.suit) == (card, card[1])
     state = dealt(OPEN)
     caller = state.match.caller
     assert caller is not None
     (event,) = COURT_PIECE.decide(state, caller, ChooseTrump(card=card, suit="H"), NO_CHANCE)
+    assert isinstance(event, TrumpChosen)
     assert (event.card, event.suit) == (None, "H")
 
 

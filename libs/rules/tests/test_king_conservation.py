@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from darbar_rules.cards import mask_of, mask_of_texts
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.state import State
 from darbar_rules.testing import STEADY, random_game, seeds, tables
@@ -27,9 +27,9 @@ def everywhere(state: State) -> list[int]:
 @GAMES
 @STEADY
 @given(data=st.data())
-def test_gen_6_each_card_of_king_is_in_one_place(game: Game, data: st.DataObject) -> None:
+def test_gen_6_each_card_of_king_is_in_one_place(game: AnyGame, data: st.DataObject) -> None:
     options: Any = data.draw(tables(game))
-    deck = mask_of(game.new(options, 4).terms.form.deck)
+    deck = mask_of(game.new(options, 4).form.deck)
     for step in random_game(game, options, data.draw(seeds()), rounds_max=2):
         places = everywhere(step.after)
         assert sum(place.bit_count() for place in places) == deck.bit_count()
@@ -41,13 +41,13 @@ def test_gen_6_each_card_of_king_is_in_one_place(game: Game, data: st.DataObject
 @GAMES
 @STEADY
 @given(data=st.data())
-def test_gen_6_points_and_counts_are_those_of_the_tricks_taken(game: Game, data: st.DataObject) -> None:
+def test_gen_6_points_and_counts_are_those_of_the_tricks_taken(game: AnyGame, data: st.DataObject) -> None:
     options: Any = data.draw(tables(game))
     for step in random_game(game, options, data.draw(seeds()), rounds_max=2):
         state = step.after
         if state.deal.contract is None:
             continue
-        contract = state.terms.contracts[state.deal.contract]
+        contract = state.form.contracts[state.deal.contract]
         points, counts = [0, 0, 0, 0], [0, 0, 0, 0]
         for number, trick in enumerate(state.middle.tricks):
             cards = mask_of(trick.cards)

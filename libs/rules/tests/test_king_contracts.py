@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from darbar_rules.cards import TEXTS, mask_of_texts, texts_of
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.king.contracts import DECK_32, DECK_52, contracts_20, contracts_32
 from darbar_rules.games.king.events import RoundEnded
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
@@ -49,7 +49,7 @@ COUNTS_20 = {
 COUNTS_OF_SEVEN_32 = (8, 8, 8, 4, 1, 2, 8)
 
 
-def ended_rounds(game: Game, options: Any, seed: int) -> list[RoundEnded]:
+def ended_rounds(game: AnyGame, options: Any, seed: int) -> list[RoundEnded]:
     """The results of a random game."""
     events = (event for step in random_game(game, options, seed) for event in step.events)
     return [event for event in events if isinstance(event, RoundEnded)]
@@ -140,7 +140,7 @@ def test_k20_19_everybody_sees_how_many_contracts_of_each_kind_a_player_has_decl
 
 @pytest.mark.ruling("K20-19")
 @pytest.mark.parametrize(("game", "options"), [(KING_SHORT, SHORT), (KING_LONG, LONG)], ids=["short", "long"])
-def test_k20_19_in_everything_the_sheet_counts_tricks(game: Game, options: KingOptions) -> None:
+def test_k20_19_in_everything_the_sheet_counts_tricks(game: AnyGame, options: KingOptions) -> None:
     names = list(TOTALS_32)
     for ended in ended_rounds(game, options, 1):
         assert sum(ended.counts) == COUNTS_OF_SEVEN_32[names.index(ended.contract) % 7]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.game import Game, Legal, Refusal, RuleRefused
+from darbar_rules.game import AnyGame, Legal, Refusal, RuleRefused
 from darbar_rules.games.king.events import Declare, Declared, PlayCard, RoundDealt
-from darbar_rules.games.king.forms import FORM_20, Declaration
+from darbar_rules.games.king.forms import Declaration, Form20
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.state import State
@@ -40,7 +40,7 @@ FOURTEEN = (
 )
 
 
-def dealt(game: Game, options: Any, seed: int = 1) -> State:
+def dealt(game: AnyGame, options: Any, seed: int = 1) -> State:
     after: State = evolved(game, game.new(options, 4), game.deal(game.new(options, 4), chance_of(seed, round=1)))
     return after
 
@@ -55,7 +55,7 @@ def named(table: Played, seat: int) -> tuple[str, ...]:
     return table.game.legal(table.state, seat).name
 
 
-def deals_of(game: Game, options: Any, seed: int) -> list[Step]:
+def deals_of(game: AnyGame, options: Any, seed: int) -> list[Step]:
     return [step for step in random_game(game, options, seed) if step.seat is None]
 
 
@@ -144,7 +144,7 @@ def test_k20_6_a_player_who_owes_a_negative_always_finds_one() -> None:
     while waiting:
         declared = waiting.pop()
         seat = len(declared) % 4
-        names = FORM_20.remaining(declared)[seat]
+        names = Form20(K20).remaining(declared)[seat]
         assert names or len(declared) == 20, declared
         for name in names:
             after = (*declared, Declaration(seat, name))
@@ -353,7 +353,7 @@ def test_k32_17_a_game_of_1792_cards_goes_on_from_any_point() -> None:
 
 @pytest.mark.ruling("GEN-4")
 @pytest.mark.parametrize(("game", "options"), [(KING_20, K20), (KING_SHORT, SHORT), (KING_LONG, LONG)])
-def test_gen_4_each_decision_of_king_has_a_number_of_its_own_in_its_round(game: Game, options: Any) -> None:
+def test_gen_4_each_decision_of_king_has_a_number_of_its_own_in_its_round(game: AnyGame, options: Any) -> None:
     for step in random_game(game, options, 3):
         before, after = game.turn(step.before), game.turn(step.after)
         if step.seat is None:
@@ -364,7 +364,7 @@ def test_gen_4_each_decision_of_king_has_a_number_of_its_own_in_its_round(game: 
 
 @pytest.mark.ruling("GEN-9")
 @pytest.mark.parametrize(("game", "options"), [(KING_20, K20), (KING_SHORT, SHORT), (KING_LONG, LONG)])
-def test_gen_9_declarer_and_leader_of_king_are_seats_in_the_events(game: Game, options: Any) -> None:
+def test_gen_9_declarer_and_leader_of_king_are_seats_in_the_events(game: AnyGame, options: Any) -> None:
     for step in deals_of(game, options, 8):
         view = game.view(step.after, None)
         assert view.declarer == step.events[0].declarer

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.king.contracts import DECK_32, DECK_52, Contract
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
+from darbar_rules.testing import option_values
 
 FOLDER = Path(__file__).parents[3] / "docs" / "rules"
 OPTION = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -23,16 +24,16 @@ def words(values: tuple[Any, ...]) -> str:
 
 
 @pytest.mark.parametrize("game", [KING_20, KING_SHORT, KING_LONG], ids=lambda game: game.name)
-def test_the_page_of_a_king_game_lists_every_option_with_its_values_and_default(game: Game) -> None:
+def test_the_page_of_a_king_game_lists_every_option_with_its_values_and_default(game: AnyGame) -> None:
     table = (FOLDER / f"{game.name}.md").read_text().split("## Table options")[1]
     rows = {name: (values, default) for name, values, default in OPTION.findall(table)}
-    assert rows == {name: (words(values), words(values[:1])) for name, values in game.option_values.items()}
+    assert rows == {name: (words(values), words(values[:1])) for name, values in option_values(game).items()}
 
 
 @pytest.mark.parametrize(("game", "deck"), [(KING_20, DECK_52), (KING_SHORT, DECK_32)])
-def test_the_page_lists_every_contract_with_its_value(game: Game, deck: int) -> None:
+def test_the_page_lists_every_contract_with_its_value(game: AnyGame, deck: int) -> None:
     page = (FOLDER / f"{game.name}.md").read_text()
-    contracts: dict[str, Contract] = game.new(game.options_type(), 4).terms.contracts
+    contracts: dict[str, Contract] = game.new(game.options_type(), 4).form.contracts
     rows = {name: (each, total) for name, each, total in CONTRACT.findall(page)}
     for name, contract in contracts.items():
         total = contract.total(deck)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from darbar_rules.cards import texts_of
-from darbar_rules.game import Game, RuleRefused, Shown
+from darbar_rules.game import AnyGame, RuleRefused, Shown
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, PlayCard, RoundDealt, RoundEnded
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import King20Options, KingLongOptions, KingShortOptions
@@ -25,7 +25,7 @@ TWIN_TRIES = 4
 VIEWERS: tuple[int | None, ...] = (0, 1, 2, 3, None)
 
 BLIND = KingLongOptions(blind_choice=True)
-TABLES: dict[str, tuple[Game, Any]] = {
+TABLES: dict[str, tuple[AnyGame, Any]] = {
     "20": (KING_20, King20Options()),
     "20 with duties": (KING_20, King20Options("played", True, True, True, False)),
     "short": (KING_SHORT, KingShortOptions()),
@@ -39,7 +39,7 @@ class Eyes:
     """How a game lets itself be seen."""
 
     show: Callable[[State, Event], Shown] = KING_20.show
-    view: Callable[[Game, State, int | None], Any] = lambda game, state, seat: game.view(state, seat)
+    view: Callable[[AnyGame, State, int | None], Any] = lambda game, state, seat: game.view(state, seat)
 
 
 def looks_of(event: Event, seat: int | None) -> object:
@@ -56,7 +56,7 @@ def looks_of(event: Event, seat: int | None) -> object:
             return "everything"
 
 
-def frames(game: Game, eyes: Eyes, before: State, events: tuple[Event, ...], seat: int | None) -> list[object]:
+def frames(game: AnyGame, eyes: Eyes, before: State, events: tuple[Event, ...], seat: int | None) -> list[object]:
     """All that reaches a seat: a frame for each event, and what a view after it would say."""
     sent: list[object] = []
     for event in events:
@@ -69,7 +69,9 @@ def frames(game: Game, eyes: Eyes, before: State, events: tuple[Event, ...], sea
     return sent
 
 
-def twin_step(game: Game, step: Step, seat: int | None, dice: random.Random) -> tuple[State, tuple[Event, ...]] | None:
+def twin_step(
+    game: AnyGame, step: Step, seat: int | None, dice: random.Random
+) -> tuple[State, tuple[Event, ...]] | None:
     """The step as it could have gone elsewhere without this seat seeing a difference; None when none was found."""
     first = step.events[0]
     if isinstance(first, RoundDealt):
@@ -126,7 +128,7 @@ def with_public(kind: type[Event], leak: Callable[[State, Any], dict[str, Any]])
     return Eyes(show=show)
 
 
-def with_view(leak: Callable[[Game, State, int | None], dict[str, Any]]) -> Eyes:
+def with_view(leak: Callable[[AnyGame, State, int | None], dict[str, Any]]) -> Eyes:
     """Eyes whose view says more than it may."""
     return Eyes(view=lambda game, state, seat: replace(game.view(state, seat), **leak(game, state, seat)))
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.game import Game, OptionInvalid
+from darbar_rules.game import AnyGame
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import King20Options, KingLongOptions, KingShortOptions
+from darbar_rules.options import OptionInvalid
+from darbar_rules.testing import option_values
 
 
 def test_the_defaults() -> None:
@@ -18,8 +20,8 @@ def test_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("game", [KING_20, KING_SHORT, KING_LONG], ids=lambda game: game.name)
-def test_every_value_of_a_king_option_is_offered(game: Game) -> None:
-    for name, values in game.option_values.items():
+def test_every_value_of_a_king_option_is_offered(game: AnyGame) -> None:
+    for name, values in option_values(game).items():
         for value in values:
             game.check_options(game.options_type(**{name: value}))
 
@@ -39,7 +41,7 @@ def test_every_value_of_a_king_option_is_offered(game: Game) -> None:
         (KING_LONG, {"first_leader": "dealer"}, "first_leader", "must be chooser or next."),
     ],
 )
-def test_not_offered_in_king(game: Game, values: dict[str, Any], option: str, reason: str) -> None:
+def test_not_offered_in_king(game: AnyGame, values: dict[str, Any], option: str, reason: str) -> None:
     with pytest.raises(OptionInvalid) as invalid:
         game.check_options(game.options_type(**values))
     assert (invalid.value.option, invalid.value.reason) == (option, reason)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from darbar_rules.cards import texts_of
-from darbar_rules.game import Game, Legal, Refusal, RuleRefused, Turn
+from darbar_rules.game import AnyGame, Legal, Refusal, RuleRefused, Turn
 from darbar_rules.games.king.contracts import DECK_32
 from darbar_rules.games.king.events import CardPlayed, Declare, PlayCard
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
@@ -21,7 +21,7 @@ LONG = KingLongOptions()
 FREE = KingShortOptions(positive_restrictions=False)
 N, E, S, W = 0, 1, 2, 3
 NEGATIVES = ("no_tricks", "no_hearts", "no_boys", "no_girls", "no_king_of_hearts", "no_last_two")
-ALL_32 = KING_SHORT.new(SHORT, 4).terms.form.names
+ALL_32 = KING_SHORT.new(SHORT, 4).form.names
 HEARTS_BANNED_32 = ("no_hearts", "no_king_of_hearts", "nothing")
 POSITIVE_BANNED_32 = ("take_hearts", "take_king_of_hearts", "take_everything")
 GAMES = pytest.mark.parametrize(("game", "options"), [(KING_20, K20), (KING_SHORT, SHORT), (KING_LONG, LONG)])
@@ -52,7 +52,7 @@ def test_k20_2_play_goes_anticlockwise_to_the_next_seat_in_all_twenty_hands() ->
 
 @pytest.mark.ruling("K32-1")
 @pytest.mark.parametrize(("game", "options"), [(KING_SHORT, SHORT), (KING_LONG, LONG)])
-def test_k32_1_eight_cards_each_and_no_trump_in_any_deal(game: Game, options: Any) -> None:
+def test_k32_1_eight_cards_each_and_no_trump_in_any_deal(game: AnyGame, options: Any) -> None:
     assert game.seat_counts(options) == (4,)
     for step in random_game(game, options, 1):
         if step.seat is None:
@@ -72,7 +72,7 @@ def test_k32_1_follow_suit_if_able(contract: str) -> None:
 
 @pytest.mark.ruling("K32-2")
 @pytest.mark.parametrize(("game", "options"), [(KING_SHORT, SHORT), (KING_LONG, LONG)])
-def test_k32_2_play_goes_clockwise(game: Game, options: Any) -> None:
+def test_k32_2_play_goes_clockwise(game: AnyGame, options: Any) -> None:
     assert game.direction == "clockwise"
     for step in random_game(game, options, 2, rounds_max=3):
         for event in step.events:
@@ -457,7 +457,7 @@ def test_gen_5_a_late_seat_of_king_plays_its_lowest_legal_card_clubs_first() -> 
 
 
 @GAMES
-def test_a_king_table_that_has_not_dealt_waits_for_the_deal(game: Game, options: Any) -> None:
+def test_a_king_table_that_has_not_dealt_waits_for_the_deal(game: AnyGame, options: Any) -> None:
     state = game.new(options, 4)
     assert game.turn(state) == Turn(round=0, turn=0, seats=(), game_over=False)
     assert game.result(state) is None
@@ -472,7 +472,7 @@ def test_a_king_table_that_has_not_dealt_waits_for_the_deal(game: Game, options:
 
 
 @GAMES
-def test_what_king_is_called_and_how_it_is_paid(game: Game, options: Any) -> None:
+def test_what_king_is_called_and_how_it_is_paid(game: AnyGame, options: Any) -> None:
     assert game.stake_unit == "game"
     assert game.same_clock_after == frozenset()
     assert game.decisions["play_card"] is PlayCard

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from darbar_rules.coins import shares
-from darbar_rules.game import Game, Legal
+from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games.king.events import CardPlayed, Declare, Declared, RoundEnded
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import King20Options, KingLongOptions, KingOptions, KingShortOptions
 from darbar_rules.games.king.state import Match
-from darbar_rules.games.king.testing import GAMES, Played, declaring, last_tricks, play, start
+from darbar_rules.games.king.testing import GAMES, NO_CHANCE, Played, declaring, last_tricks, play, start
 from darbar_rules.testing import Step, evolved, random_game
 
 K20 = King20Options()
@@ -32,7 +32,7 @@ def to_the_end(options: KingOptions) -> Any:
     return type(options)(early_stop=False)
 
 
-def endings(game: Game, options: Any, seed: int) -> list[RoundEnded]:
+def endings(game: AnyGame, options: Any, seed: int) -> list[RoundEnded]:
     return [
         event for step in random_game(game, options, seed) for event in step.events if isinstance(event, RoundEnded)
     ]
@@ -115,13 +115,13 @@ def test_k32_9_hearts_end_with_the_eighth(contract: str, points: int) -> None:
     assert play(to_the_end(SHORT), contract, *tricks, holding={N: "7D"}).ended is None
 
 
-def _stopped_early(game: Game, options: KingOptions, seed: int) -> set[str]:
+def _stopped_early(game: AnyGame, options: KingOptions, seed: int) -> set[str]:
     """A game in which every deal is played to its end: where the other table would have stopped, the score stood."""
-    terms = game.new(options, 4).terms
+    form = game.new(options, 4).form
     stopped: set[str] = set()
     for steps in _deals(random_game(game, to_the_end(options), seed)):
         ended = steps[-1].events[-1]
-        stops_after = terms.contracts[ended.contract].stops_after
+        stops_after = form.contracts[ended.contract].stops_after
         taken = [step.events[0].trick for step in steps if isinstance(step.events[0], CardPlayed)]
         tricks = [trick for trick in taken if trick is not None]
         at_stop = next((trick for trick in tricks if 0 < stops_after == sum(trick.counts)), tricks[-1])
@@ -169,7 +169,7 @@ def test_k20_17_a_bad_hand_is_played_like_any_other() -> None:
     """No misdeal: a trump hand with nothing above the ten, a bare king of hearts, a queen each."""
     table = declaring(K20, hand="2C 3C 4D 5D 6H 7H 8S 9S TS")
     assert KING_20.legal(table.state, N).also == ()
-    (declared,) = KING_20.decide(table.state, N, Declare("trump", "S"), chance=None)  # type: ignore[arg-type]
+    (declared,) = KING_20.decide(table.state, N, Declare("trump", "S"), NO_CHANCE)
     assert declared == Declared(N, "trump", turn=1, to_act=N, suit="S")
     bare_king = start(K20, "no_king_of_hearts", "0: ", holding={N: "2C KH"})
     assert KING_20.legal(bare_king.state, N) == Legal(play=("2C",))
@@ -194,7 +194,7 @@ def test_k20_17_eleven_tricks_are_no_king_and_end_no_game() -> None:
 
 def after_the_last_deal(options: KingOptions, totals: tuple[int, ...], contract: str, trick: str) -> Played:
     """The end of the game: its last deal's last trick, with these totals before that deal."""
-    rounds = GAMES[type(options)].new(options, 4).terms.form.deals
+    rounds = GAMES[type(options)].new(options, 4).form.deals
     return last_tricks(options, contract, trick, match=Match(round=rounds - 1, totals=totals))
 
 
@@ -249,8 +249,8 @@ def test_a_result_names_the_contract_and_its_trump() -> None:
 
 @EVERY_GAME
 @pytest.mark.parametrize("seed", range(3))
-def test_a_king_game_ends_after_its_last_deal_and_pays_only_then(game: Game, options: Any, seed: int) -> None:
-    rounds = game.new(options, 4).terms.form.deals
+def test_a_king_game_ends_after_its_last_deal_and_pays_only_then(game: AnyGame, options: Any, seed: int) -> None:
+    rounds = game.new(options, 4).form.deals
     for step in random_game(game, options, seed):
         result = game.result(step.after)
         if result is None:
@@ -265,7 +265,7 @@ def test_a_king_game_ends_after_its_last_deal_and_pays_only_then(game: Game, opt
 
 
 @EVERY_GAME
-def test_the_winner_of_a_king_game_takes_the_pot_and_equal_scores_share_it(game: Game, options: Any) -> None:
+def test_the_winner_of_a_king_game_takes_the_pot_and_equal_scores_share_it(game: AnyGame, options: Any) -> None:
     *_, last = random_game(game, options, 1)
     result = game.result(last.after)
     assert result is not None
@@ -277,7 +277,7 @@ def test_the_winner_of_a_king_game_takes_the_pot_and_equal_scores_share_it(game:
 
 
 @EVERY_GAME
-def test_an_ended_king_round_is_told_until_the_next_one_is_dealt(game: Game, options: Any) -> None:
+def test_an_ended_king_round_is_told_until_the_next_one_is_dealt(game: AnyGame, options: Any) -> None:
     for step in random_game(game, options, 5, rounds_max=3):
         ended = step.events[-1] if isinstance(step.events[-1], RoundEnded) else None
         assert step.after.match.ended == ended
@@ -286,7 +286,7 @@ def test_an_ended_king_round_is_told_until_the_next_one_is_dealt(game: Game, opt
 
 
 @EVERY_GAME
-def test_totals_are_the_sum_of_the_sheet(game: Game, options: Any) -> None:
+def test_totals_are_the_sum_of_the_sheet(game: AnyGame, options: Any) -> None:
     *_, last = random_game(game, options, 2)
     view = game.view(evolved(game, last.before, last.events), None)
     assert len(view.sheet) == view.rounds

@@ -222,7 +222,9 @@ def test_kr_10_everybody_passed_other_cards_by_the_next_dealer_in_the_same_round
     assert again.state.auction.said == ()
     order = chance.order("deal", 1, 52)
     assert dealt.hands[0] == tuple(TEXTS[place] for place in order[:13])
-    assert KINGS_AND_REBELS.verify_deal(MAY_PASS_OUT, KINGS_AND_REBELS.deal_record(again.state), chance, round=3) == ()
+    record = KINGS_AND_REBELS.deal_record(again.state)
+    assert record is not None
+    assert KINGS_AND_REBELS.verify_deal(MAY_PASS_OUT, record, chance, 3) == ()
 
 
 @pytest.mark.ruling("KR-10")

@@ -22,9 +22,8 @@ MAY_PASS_OUT = KingsAndRebelsOptions(seats=4, last_seat_must_bid=False)
 def record_of(options: KingsAndRebelsOptions, seed: int = 1) -> tuple[DealRecord, Chance]:
     chance = chance_of(seed, round=1)
     state = KINGS_AND_REBELS.new(options, options.seats)
-    record: DealRecord = KINGS_AND_REBELS.deal_record(
-        evolved(KINGS_AND_REBELS, state, KINGS_AND_REBELS.deal(state, chance))
-    )
+    record = KINGS_AND_REBELS.deal_record(evolved(KINGS_AND_REBELS, state, KINGS_AND_REBELS.deal(state, chance)))
+    assert record is not None
     return record, chance
 
 
@@ -49,9 +48,10 @@ def test_every_deal_of_kings_and_rebels_is_proven_from_its_seeds(options: KingsA
         for step in lively_game(options, seed, rounds_max=3):
             number += step.seat is None
             record = KINGS_AND_REBELS.deal_record(step.after)
+            assert record is not None
             attempts.add(record.attempt)
             if any(isinstance(event, RoundDealt) for event in step.events):
-                assert KINGS_AND_REBELS.verify_deal(options, record, step.chance, round=number) == ()
+                assert KINGS_AND_REBELS.verify_deal(options, record, step.chance, number) == ()
         assert record == step.after.match.ended.deal
     assert attempts >= ({0, 1} if options is MAY_PASS_OUT else {0})
 
@@ -61,7 +61,7 @@ def test_a_changed_record_is_found_out(options: KingsAndRebelsOptions) -> None:
     record, chance = record_of(options)
 
     def wrong(changed: DealRecord, *, round: int = 1) -> tuple[str, ...]:
-        return KINGS_AND_REBELS.verify_deal(options, changed, chance, round=round)
+        return KINGS_AND_REBELS.verify_deal(options, changed, chance, round)
 
     first, second, *others = record.hands
     found = wrong(replace(record, hands=(second, first, *others)))
@@ -75,12 +75,12 @@ def test_a_changed_record_is_found_out(options: KingsAndRebelsOptions) -> None:
     assert wrong(replace(record, attempt=3)) == ("attempt: there is no deal 3",)
     assert wrong(replace(record, attempt=-1)) == ("attempt: there is no deal -1",)
     assert wrong(replace(record, attempt=1))[0] == "attempt: no deal can be passed out"
-    assert len(KINGS_AND_REBELS.verify_deal(options, record, chance_of(2, round=1), round=2)) == options.seats
+    assert len(KINGS_AND_REBELS.verify_deal(options, record, chance_of(2, round=1), 2)) == options.seats
 
 
 def test_a_deal_that_came_after_a_passed_out_one_has_the_next_dealer() -> None:
     record, chance = record_of(MAY_PASS_OUT)
     late = replace(record, attempt=1)
-    found = KINGS_AND_REBELS.verify_deal(MAY_PASS_OUT, late, chance, round=1)
+    found = KINGS_AND_REBELS.verify_deal(MAY_PASS_OUT, late, chance, 1)
     assert found[0] == f"dealer: it was seat {(record.dealer + 1) % 4}"
     assert len(found) == 5

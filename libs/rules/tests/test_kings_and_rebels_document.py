@@ -8,6 +8,7 @@ from pathlib import Path
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.terms import terms_of
+from darbar_rules.testing import option_values
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rules" / "kings_and_rebels.md").read_text()
 OPTION = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -16,9 +17,9 @@ PACK = re.compile(r"^\| (\d+) \|([^|]*)\|([^|]*)\| ([^|]+) \| (\d+) \|$", re.MUL
 
 def test_the_page_lists_every_option() -> None:
     rows = {name: (values, default) for name, values, default in OPTION.findall(PAGE.split("## Table options")[1])}
-    assert list(rows) == list(KINGS_AND_REBELS.option_values)
+    assert list(rows) == list(option_values(KINGS_AND_REBELS))
     words = {True: "on", False: "off", "secret": "`secret`", "public": "`public`"}
-    for name, values in KINGS_AND_REBELS.option_values.items():
+    for name, values in option_values(KINGS_AND_REBELS).items():
         if len(values) == 2 and name != "decks":
             assert rows[name] == (", ".join(words[value] for value in values), words[values[0]])
     assert rows["decks"] == ("`1`, `2`", "1")

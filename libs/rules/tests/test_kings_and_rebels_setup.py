@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from darbar_rules.cards import IDS, TEXTS
-from darbar_rules.game import OptionInvalid, Turn
+from darbar_rules.game import Turn
+from darbar_rules.games.kings_and_rebels.deals import deal_round
 from darbar_rules.games.kings_and_rebels.events import RoundDealt
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import POINTS, texts_of
 from darbar_rules.games.kings_and_rebels.terms import terms_of
 from darbar_rules.games.kings_and_rebels.testing import lively_game
-from darbar_rules.testing import chance_of, evolved, random_game
+from darbar_rules.options import OptionInvalid
+from darbar_rules.testing import chance_of, evolved, option_values, random_game
 
 TWO = ("2C#2 2C 2D#2 2D", "2C#2 2C 2D#2 2D 2H#2")
 # What is left out and how many cards each seat gets, for every table that is offered.
@@ -64,7 +66,7 @@ def test_kr_2_the_lowest_cards_without_points_are_left_out(decks: int, seats: in
     terms = terms_of(options)
     assert terms.removed == tuple(removed.split())
     assert KINGS_AND_REBELS.view(KINGS_AND_REBELS.new(options, seats), None).removed == terms.removed
-    (dealt,) = KINGS_AND_REBELS.deal(KINGS_AND_REBELS.new(options, seats), chance_of(1, round=1))
+    (dealt,) = deal_round(KINGS_AND_REBELS.new(options, seats), chance_of(1, round=1))
     assert [len(hand) for hand in dealt.hands] == [held] * seats
     cards = [TEXTS.index(card) for hand in dealt.hands for card in hand]
     assert sorted(cards) == sorted(set(range(52 * decks)) - {TEXTS.index(card) for card in terms.removed})
@@ -115,7 +117,7 @@ def test_kr_5_the_deal_moves_clockwise_and_the_next_seat_bids_first() -> None:
 def test_kr_5_the_first_dealer_is_drawn_by_lot() -> None:
     options = KingsAndRebelsOptions(seats=7, decks=2)
     state = KINGS_AND_REBELS.new(options, 7)
-    drawn = {KINGS_AND_REBELS.deal(state, chance_of(seed, round=1))[0].dealer for seed in range(60)}
+    drawn = {deal_round(state, chance_of(seed, round=1))[0].dealer for seed in range(60)}
     assert drawn == set(range(7))
 
 
@@ -130,7 +132,7 @@ def test_the_defaults() -> None:
 
 
 def test_every_value_of_an_option_is_offered_at_some_table() -> None:
-    for name, values in KINGS_AND_REBELS.option_values.items():
+    for name, values in option_values(KINGS_AND_REBELS).items():
         for value in values:
             seats = {} if name == "seats" else {"seats": 12}
             decks = {} if name == "decks" and value == 1 else {"decks": 2}

@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from darbar_rules.game import Game, Legal, OptionInvalid, Refusal, RuleRefused
+from darbar_rules.game import AnyGame, Legal, Refusal, RuleRefused
 from darbar_rules.games import ALL, BY_NAME
+from darbar_rules.options import OptionInvalid
 from darbar_rules.testing import (
     STEADY,
     Step,
     chance_of,
     evolved,
+    option_values,
     pairwise_options,
     random_decision,
     random_game,
@@ -36,7 +38,7 @@ DECISIONS_A_ROUND_MAX = 2 * 52 + 1 + 100 + 3 * 12
 ROUNDS_A_GAME_MAX = 400
 
 
-def nonsense(game: Game) -> Iterator[Any]:
+def nonsense(game: AnyGame) -> Iterator[Any]:
     """Decisions of every kind, most of them never legal, and things that are none."""
     for decision_type in game.decisions.values():
         names = [field.name for field in fields(decision_type)]
@@ -46,7 +48,7 @@ def nonsense(game: Game) -> Iterator[Any]:
 
 
 @GAMES
-def test_the_registry_finds_a_game_by_its_name(game: Game) -> None:
+def test_the_registry_finds_a_game_by_its_name(game: AnyGame) -> None:
     assert BY_NAME[game.name] is game
     assert len(BY_NAME) == len(ALL)
     assert game.title
@@ -56,7 +58,7 @@ def test_the_registry_finds_a_game_by_its_name(game: Game) -> None:
 
 
 @GAMES
-def test_options_events_and_decisions_are_frozen(game: Game) -> None:
+def test_options_events_and_decisions_are_frozen(game: AnyGame) -> None:
     for frozen in (game.options_type, game.view_type, *game.events.values(), *game.decisions.values()):
         assert is_dataclass(frozen)
         assert frozen.__dataclass_params__.frozen  # type: ignore[attr-defined]
@@ -64,18 +66,18 @@ def test_options_events_and_decisions_are_frozen(game: Game) -> None:
 
 
 @GAMES
-def test_every_option_has_its_values_the_default_first(game: Game) -> None:
+def test_every_option_has_its_values_the_default_first(game: AnyGame) -> None:
     defaults = game.options_type()
     game.check_options(defaults)
-    assert set(game.option_values) == {field.name for field in fields(defaults)}
-    for name, values in game.option_values.items():
+    assert set(option_values(game)) == {field.name for field in fields(defaults)}
+    for name, values in option_values(game).items():
         assert values[0] == getattr(defaults, name)
         assert len(set(values)) == len(values) > 1
 
 
 @GAMES
-def test_a_refused_option_is_one_that_the_table_has(game: Game) -> None:
-    for name in game.option_values:
+def test_a_refused_option_is_one_that_the_table_has(game: AnyGame) -> None:
+    for name in option_values(game):
         with pytest.raises(OptionInvalid) as invalid:
             game.check_options(game.options_type(**{name: object()}))
         assert invalid.value.option == name
@@ -85,7 +87,7 @@ def test_a_refused_option_is_one_that_the_table_has(game: Game) -> None:
 @GAMES
 @LONG_RUN
 @given(data=st.data())
-def test_a_legal_decision_is_there_until_the_game_is_over(game: Game, data: st.DataObject) -> None:
+def test_a_legal_decision_is_there_until_the_game_is_over(game: AnyGame, data: st.DataObject) -> None:
     options = data.draw(tables(game))
     for step in random_game(game, options, data.draw(seeds()), rounds_max=2):
         turn = game.turn(step.after)
@@ -101,7 +103,7 @@ def test_a_legal_decision_is_there_until_the_game_is_over(game: Game, data: st.D
 @GAMES
 @LONG_RUN
 @given(data=st.data())
-def test_gen_2_every_legal_decision_is_taken(game: Game, data: st.DataObject) -> None:
+def test_gen_2_every_legal_decision_is_taken(game: AnyGame, data: st.DataObject) -> None:
     options = data.draw(tables(game))
     for step in random_game(game, options, data.draw(seeds()), rounds_max=1):
         for seat in game.turn(step.after).seats:
@@ -113,7 +115,7 @@ def test_gen_2_every_legal_decision_is_taken(game: Game, data: st.DataObject) ->
 @GAMES
 @LONG_RUN
 @given(data=st.data())
-def test_gen_1_what_is_not_legal_is_refused_with_a_code_and_changes_nothing(game: Game, data: st.DataObject) -> None:
+def test_gen_1_what_is_not_legal_is_refused_with_a_code_and_changes_nothing(game: AnyGame, data: st.DataObject) -> None:
     options = data.draw(tables(game))
     steps = list(random_game(game, options, data.draw(seeds()), rounds_max=1))
     step = data.draw(st.sampled_from(steps))
@@ -132,7 +134,7 @@ def test_gen_1_what_is_not_legal_is_refused_with_a_code_and_changes_nothing(game
     assert repr(step.after) == before
 
 
-def _says_the_same(game: Game, step: Step, seat: int, decision: Any) -> bool:
+def _says_the_same(game: AnyGame, step: Step, seat: int, decision: Any) -> bool:
     """Whether a legal decision has all this one says, and more: then what more it says does not count."""
     if not is_dataclass(decision):
         return False
@@ -144,7 +146,7 @@ def _says_the_same(game: Game, step: Step, seat: int, decision: Any) -> bool:
     )
 
 
-def _wire_type(game: Game, decision: Any) -> str:
+def _wire_type(game: AnyGame, decision: Any) -> str:
     return next(name for name, kind in game.decisions.items() if type(decision) is kind)
 
 
@@ -153,7 +155,7 @@ def _said(decision: Any) -> dict[str, Any]:
 
 
 @GAMES
-def test_games_end(game: Game) -> None:
+def test_games_end(game: AnyGame) -> None:
     for seed, options in enumerate(pairwise_options(game)[:8]):
         rounds = decisions = 0
         for step in random_game(game, options, seed):
@@ -170,7 +172,7 @@ def test_games_end(game: Game) -> None:
 
 
 @GAMES
-def test_tables_with_every_pair_of_options_can_be_played(game: Game) -> None:
+def test_tables_with_every_pair_of_options_can_be_played(game: AnyGame) -> None:
     played = pairwise_options(game)
     assert len(played) >= 4  # at the least two options of two values
     for seed, options in enumerate(played):
@@ -181,7 +183,9 @@ def test_tables_with_every_pair_of_options_can_be_played(game: Game) -> None:
 @GAMES
 @LONG_RUN
 @given(data=st.data())
-def test_the_same_events_give_the_same_state_and_the_same_seed_the_same_events(game: Game, data: st.DataObject) -> None:
+def test_the_same_events_give_the_same_state_and_the_same_seed_the_same_events(
+    game: AnyGame, data: st.DataObject
+) -> None:
     options, seed = data.draw(tables(game)), data.draw(seeds())
     steps = list(random_game(game, options, seed, rounds_max=2))
     again = list(random_game(game, options, seed, rounds_max=2))
@@ -197,7 +201,7 @@ def test_the_same_events_give_the_same_state_and_the_same_seed_the_same_events(g
 
 @pytest.mark.ruling("GEN-4")
 @GAMES
-def test_gen_4_what_is_said_out_of_turn_is_stale_once_other_cards_are_dealt(game: Game) -> None:
+def test_gen_4_what_is_said_out_of_turn_is_stale_once_other_cards_are_dealt(game: AnyGame) -> None:
     deals = 0
     for seed, options in enumerate(pairwise_options(game)[:12]):
         for step in random_game(game, options, seed, rounds_max=3, power_share=0.9):
@@ -221,7 +225,7 @@ def test_gen_4_what_is_said_out_of_turn_is_stale_once_other_cards_are_dealt(game
 @GAMES
 @LONG_RUN
 @given(data=st.data())
-def test_gen_5_the_fallback_is_legal_and_needs_only_the_view(game: Game, data: st.DataObject) -> None:
+def test_gen_5_the_fallback_is_legal_and_needs_only_the_view(game: AnyGame, data: st.DataObject) -> None:
     options = data.draw(tables(game))
     for step in random_game(game, options, data.draw(seeds()), rounds_max=1):
         for seat in game.turn(step.after).seats:
@@ -232,7 +236,7 @@ def test_gen_5_the_fallback_is_legal_and_needs_only_the_view(game: Game, data: s
 
 
 @GAMES
-def test_a_game_that_only_the_clock_plays_comes_to_its_end(game: Game) -> None:
+def test_a_game_that_only_the_clock_plays_comes_to_its_end(game: AnyGame) -> None:
     for seed, options in enumerate(pairwise_options(game)[:4]):
         state = game.new(options, game.seat_counts(options)[0])
         number = 0
@@ -247,7 +251,7 @@ def test_a_game_that_only_the_clock_plays_comes_to_its_end(game: Game) -> None:
 
 
 @GAMES
-def test_what_is_shown_and_seen_is_ready_for_json(game: Game) -> None:
+def test_what_is_shown_and_seen_is_ready_for_json(game: AnyGame) -> None:
     for seed, options in enumerate(pairwise_options(game)[:6]):
         for step in random_game(game, options, seed, rounds_max=1):
             before = step.before
@@ -280,7 +284,7 @@ def assert_plain(value: Any) -> None:
 
 
 @GAMES
-def test_a_seat_is_given_nothing_when_it_is_not_on_turn_but_what_is_taken_off_turn(game: Game) -> None:
+def test_a_seat_is_given_nothing_when_it_is_not_on_turn_but_what_is_taken_off_turn(game: AnyGame) -> None:
     options = game.options_type()
     for step in random_game(game, options, 5, rounds_max=1):
         for seat in range(game.seat_counts(options)[0]):
@@ -292,7 +296,7 @@ def test_a_seat_is_given_nothing_when_it_is_not_on_turn_but_what_is_taken_off_tu
 
 
 @GAMES
-def test_random_decisions_are_legal_whatever_share_of_powers_is_asked_for(game: Game) -> None:
+def test_random_decisions_are_legal_whatever_share_of_powers_is_asked_for(game: AnyGame) -> None:
     dice = random.Random(1)
     options = game.options_type()
     for step in random_game(game, options, 3, rounds_max=1):
@@ -303,10 +307,8 @@ def test_random_decisions_are_legal_whatever_share_of_powers_is_asked_for(game: 
 
 
 @pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
-def test_every_option_is_explained_in_a_sentence(game: Game) -> None:
-    names = {field.name for field in fields(game.options_type)}
-    assert names <= set(game.options_explained)
-    for sentence in game.options_explained.values():
-        assert sentence[0].isupper()
-        assert sentence.endswith(".")
-        assert len(sentence) <= 120
+def test_every_option_is_explained_in_a_sentence(game: AnyGame) -> None:
+    for option in game.options:
+        assert option.sentence[0].isupper()
+        assert option.sentence.endswith(".")
+        assert len(option.sentence) <= 120

@@ -14,7 +14,7 @@ import pytest
 
 from darbar_rules.cards import TEXTS
 from darbar_rules.deal import Chance, bag_flags, canonical_json, commitment
-from darbar_rules.games.court_piece.events import ChooseTrump, DealRecord, DealTry, RoundDealt
+from darbar_rules.games.court_piece.events import ChooseTrump, DealRecord, DealTry, RoundDealt, TrumpChosen
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions
 
@@ -160,6 +160,7 @@ def test_cp_7_a_round_of_the_document_by_the_rules(vector: Vector) -> None:
     if vector["indicator"]:
         decision = ChooseTrump(card=vector["indicator"])
         (chosen,) = COURT_PIECE.decide(COURT_PIECE.evolve(state, dealt), dealt.caller, decision, chance)
+        assert isinstance(chosen, TrumpChosen)
         hands, tries = chosen.hands, tries + chosen.tries
     assert [" ".join(hand) for hand in hands] == vector["hands"]
     assert [[tried.stage, tried.attempt, list(tried.one_sided)] for tried in tries] == vector["tries"]
@@ -171,7 +172,7 @@ def test_cp_7_a_round_of_the_document_by_the_rules(vector: Vector) -> None:
         trump=vector["trump"],
         indicator=vector["indicator"],
     )
-    assert COURT_PIECE.verify_deal(options, record, chance, round=vector["round"]) == ()
+    assert COURT_PIECE.verify_deal(options, record, chance, vector["round"]) == ()
 
 
 def test_canonical_json_has_no_spaces_sorted_keys_and_plain_letters() -> None:

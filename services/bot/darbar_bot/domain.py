@@ -11,7 +11,7 @@ from darbar_bots import policies
 from darbar_bots.policy import ViewInvalid
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_contracts.refusals import Reason
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 
 
@@ -47,7 +47,7 @@ class Decider:
 class _Codec:
     """One game's views and decisions as they cross a process."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: AnyGame) -> None:
         self._decode: Callable[[msgspec.Raw], Any] = msgspec.json.Decoder(game.view_type).decode
         self._types = {decision: name for name, decision in game.decisions.items()}
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from darbar_contracts import frames
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_contracts.wallet import WalletAnswer
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 from darbar_table.domain import decide, events
 from darbar_table.domain.commands import (
@@ -41,7 +41,7 @@ COURT_PIECE = BY_NAME["court_piece"]
 class Script:
     """A table in memory and everything that happened to it; nothing here is stored."""
 
-    def __init__(self, table_id: str = TABLE_ID, *, rules: Game = COURT_PIECE, **options: Any) -> None:
+    def __init__(self, table_id: str = TABLE_ID, *, rules: AnyGame = COURT_PIECE, **options: Any) -> None:
         seeds = itertools.count(1)
         self.context = Context(settings=SETTINGS, fresh_seed=lambda: f"{next(seeds):064x}")
         self._ids = itertools.count(1)

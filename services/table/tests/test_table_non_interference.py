@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from table_scripts import COURT_PIECE, Script
 
 from darbar_contracts.tables import Person
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.court_piece.events import CardPlayed, TrumpChosen
 from darbar_rules.games.court_piece.options import CourtPieceOptions
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
@@ -34,7 +34,7 @@ REMAINING_MS = 9000
 Redact = Callable[[Table, events.Event, Table, int | None], list[SeatFrames]]
 
 
-def one_round(rules: Game, options: Any, seed: int) -> Iterator[Step]:
+def one_round(rules: AnyGame, options: Any, seed: int) -> Iterator[Step]:
     return iter(random_game(rules, options, seed, rounds_max=1))
 
 
@@ -71,11 +71,11 @@ def versions_of(frames: list[bytes]) -> list[int]:
 class Case(NamedTuple):
     """One kind of table: how its random rounds come about, and how a step gets a twin."""
 
-    rules: Game
+    rules: AnyGame
     options: Any
     twin_step: Callable[[Step, int | None, random.Random], tuple[Any, tuple[Any, ...]] | None]
     rounds: int
-    games: Callable[[Game, Any, int], Iterator[Step]] = one_round
+    games: Callable[[AnyGame, Any, int], Iterator[Step]] = one_round
 
 
 CASES = {

@@ -9,7 +9,7 @@ from table_scripts import BOB, CYN, DAN, Script
 
 from darbar_contracts.frames import DecisionFrames, TableReason
 from darbar_kit.errors import Refused
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import ALL
 from darbar_rules.games.kings_and_rebels.events import PassBid
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
@@ -19,7 +19,7 @@ FRAMES = DecisionFrames()
 DECISIONS_MAX = 12
 
 
-def dealt(rules: Game, **options: Any) -> Script:
+def dealt(rules: AnyGame, **options: Any) -> Script:
     script = Script(rules=rules, **options)
     people = iter((BOB, CYN, DAN))
     while not script.table.full:
@@ -79,7 +79,7 @@ def test_kr_8_a_pass_counts_whatever_turn_of_its_own_auction_it_names() -> None:
 
 @pytest.mark.ruling("GEN-4")
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.name)
-def test_gen_4_a_decision_that_names_another_turn_is_stale_in_every_game(rules: Game) -> None:
+def test_gen_4_a_decision_that_names_another_turn_is_stale_in_every_game(rules: AnyGame) -> None:
     script = dealt(rules, **({"seats": 4} if hasattr(rules.options_type, "seats") else {}))
     refusals = 0
     for _ in range(DECISIONS_MAX):

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from darbar_bots.policy import Policy
 from darbar_rules.deal import Chance
-from darbar_rules.game import Game, RoundResult
+from darbar_rules.game import AnyGame, RoundResult
 from darbar_rules.games.king.options import SEATS
 
 # A policy for each game, made with that game's own dice.
@@ -36,7 +36,7 @@ class Compared:
         return self.points - self.half_width
 
 
-def compare(game: Game, options: Any, one: Entrant, other: Entrant, *, pairs: int, first_seed: int = 0) -> Compared:
+def compare(game: AnyGame, options: Any, one: Entrant, other: Entrant, *, pairs: int, first_seed: int = 0) -> Compared:
     """The deals of both games of a pair are the same, though what is declared may differ."""
     points = [_pair(game, options, (one, other), seed) for seed in range(first_seed, first_seed + pairs)]
     won = fmean(0.5 if gained == 0 else float(gained > 0) for gained in points)
@@ -44,7 +44,7 @@ def compare(game: Game, options: Any, one: Entrant, other: Entrant, *, pairs: in
 
 
 def play_game(
-    game: Game,
+    game: AnyGame,
     options: Any,
     policies: Sequence[Policy],
     *,
@@ -73,7 +73,7 @@ def play_game(
     return results
 
 
-def _pair(game: Game, options: Any, entrants: tuple[Entrant, Entrant], seed: int) -> float:
+def _pair(game: AnyGame, options: Any, entrants: tuple[Entrant, Entrant], seed: int) -> float:
     """The mean points of the first policy's seats in a deal; the others have as many less."""
     gained = rounds = 0
     for side in (0, 1):

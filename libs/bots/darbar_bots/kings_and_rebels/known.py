@@ -13,12 +13,12 @@ from typing import Final
 
 from darbar_bots.policy import ViewInvalid
 from darbar_rules.cards import IDS_TWO_DECKS, SUITS, mask_of
-from darbar_rules.game import OptionInvalid
 from darbar_rules.games.kings_and_rebels.events import Convert
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, check
 from darbar_rules.games.kings_and_rebels.pack import POINTS, cards_of, mask_of_hand
 from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
 from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView, SeenCard
+from darbar_rules.options import OptionInvalid
 
 ORDERS_KEPT: Final = 1024
 

@@ -27,8 +27,9 @@ from darbar_client.demo.server import LocalServer, ServerFailed, found
 from darbar_client.demo.sheet import ledger_lines, score_sheet
 from darbar_client.errors import DarbarError
 from darbar_client.log import LogUnreadable
-from darbar_rules.game import Game, OptionInvalid
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
+from darbar_rules.options import OptionInvalid
 
 URL = "http://127.0.0.1:8080"
 BET_COINS = 25
@@ -62,7 +63,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def options_from(game: Game, points: int, given: list[str]) -> Any:
+def options_from(game: AnyGame, points: int, given: list[str]) -> Any:
     """The table's options. Raises OptionInvalid."""
     types = get_type_hints(game.options_type)
     names = {field.name for field in fields(game.options_type)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 
-ALL: Final[tuple[Game, ...]] = (COURT_PIECE, KING_20, KING_SHORT, KING_LONG, KINGS_AND_REBELS)
+ALL: Final[tuple[AnyGame, ...]] = (COURT_PIECE, KING_20, KING_SHORT, KING_LONG, KINGS_AND_REBELS)
 
-BY_NAME: Final[Mapping[str, Game]] = {game.name: game for game in ALL}
+BY_NAME: Final[Mapping[str, AnyGame]] = {game.name: game for game in ALL}

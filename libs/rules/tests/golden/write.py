@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 from darbar_rules.testing import facts_of, options_with, random_game
 
@@ -75,7 +75,7 @@ LOGS: dict[str, Log] = {
 }
 
 
-def lines(game: Game) -> Iterator[dict[str, Any]]:
+def lines(game: AnyGame) -> Iterator[dict[str, Any]]:
     """A line that begins a game, then each event with what it led to."""
     log = LOGS[game.name]
     for values, seed, rounds, share in log.tables:

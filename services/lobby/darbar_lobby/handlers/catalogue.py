@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, Field, fields, replace
-from itertools import pairwise
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 
 from darbar_contracts.api import Catalogue, GameOffered
 from darbar_lobby.domain.names import AVATARS
-from darbar_rules.game import Game, OptionInvalid
+from darbar_rules.game import AnyGame
+from darbar_rules.options import OptionInvalid
 
-# The rules bound a number by refusing it: the bounds shown are found by trying these.
-NUMBERS_TRIED = range(1001)
 _UNKNOWN_OPTION = "is not an option of this game."
 
 
@@ -42,7 +38,7 @@ class TableChoice(msgspec.Struct, frozen=True):
 class Games:
     """The registry of the rules as people choose from it."""
 
-    def __init__(self, games: Sequence[Game], *, rules_folder: str = "") -> None:
+    def __init__(self, games: Sequence[AnyGame], *, rules_folder: str = "") -> None:
         self._by_name = {game.name: game for game in games}
         self._pages = _pages(self._by_name, rules_folder)
         self.catalogue = Catalogue(games=tuple(_offered(game) for game in games), avatars=AVATARS)
@@ -66,7 +62,7 @@ class Games:
         filled: dict[str, Any] = msgspec.to_builtins(checked)
         return TableChoice(options=filled, seats=allowed[0] if seats is None else seats)
 
-    def rules_of(self, game: str) -> Game:
+    def rules_of(self, game: str) -> AnyGame:
         """Raises GameUnknown."""
         try:
             return self._by_name[game]
@@ -74,7 +70,7 @@ class Games:
             raise GameUnknown(game) from None
 
 
-def _checked(rules: Game, options: dict[str, Any]) -> Any:
+def _checked(rules: AnyGame, options: dict[str, Any]) -> Any:
     types = get_type_hints(rules.options_type)
     values: dict[str, Any] = {}
     wrong: dict[str, str] = {}
@@ -86,9 +82,6 @@ def _checked(rules: Game, options: dict[str, Any]) -> Any:
             values[name] = msgspec.convert(value, types[name])
         except msgspec.ValidationError as error:
             wrong[name] = f"{error}."
-    for option in fields(rules.options_type):
-        if _is_required(option) and option.name not in options:
-            wrong[option.name] = "is missing."
     if wrong:
         raise OptionsInvalid(wrong)
     checked = rules.options_type(**values)
@@ -99,11 +92,7 @@ def _checked(rules: Game, options: dict[str, Any]) -> Any:
     return checked
 
 
-def _is_required(option: Field[Any]) -> bool:
-    return option.default is MISSING and option.default_factory is MISSING
-
-
-def _offered(game: Game) -> GameOffered:
+def _offered(game: AnyGame) -> GameOffered:
     default = game.options_type()
     return GameOffered(
         name=game.name,
@@ -112,46 +101,25 @@ def _offered(game: Game) -> GameOffered:
         direction=game.direction,
         stake_unit=game.stake_unit,
         seats=tuple(game.seat_counts(default)),
-        options=_schema(game, default),
+        options=_schema(game),
     )
 
 
-def _schema(game: Game, default: Any) -> dict[str, Any]:
-    """JSON Schema of the options, a sentence each. Bounds of a number hold with the others at their defaults."""
+def _schema(game: AnyGame) -> dict[str, Any]:
+    """JSON Schema of the options, a sentence each. A bound is the widest one that some other options leave."""
     _, components = msgspec.json.schema_components([game.options_type])
     schema: dict[str, Any] = components.pop(game.options_type.__name__)
-    types = get_type_hints(game.options_type)
-    for name, described in schema["properties"].items():
-        described["description"] = game.options_explained[name]
-        if int in (types[name], *get_args(types[name])) and _is_number(types[name]):
-            described.update(_bounds(game, default, name))
+    for option in game.options:
+        described = schema["properties"][option.name]
+        described["description"] = option.sentence
+        if option.maximum is not None:
+            described |= {"minimum": option.minimum, "maximum": option.maximum}
+        if option.step > 1:
+            described["multipleOf"] = option.step
     schema["additionalProperties"] = False
     if components:
         schema["$defs"] = components
     return schema
-
-
-def _is_number(option_type: Any) -> bool:
-    return set(get_args(option_type) or (option_type,)) <= {int, NoneType}
-
-
-def _bounds(game: Game, default: Any, name: str) -> dict[str, Any]:
-    allowed = [number for number in NUMBERS_TRIED if _is_allowed(game, replace(default, **{name: number}))]
-    if not allowed:
-        return {}
-    bounds: dict[str, Any] = {"minimum": allowed[0], "maximum": allowed[-1]}
-    steps = {after - before for before, after in pairwise(allowed)}
-    if len(steps) == 1 and (step := steps.pop()) > 1 and not allowed[0] % step:
-        bounds["multipleOf"] = step
-    return bounds
-
-
-def _is_allowed(game: Game, options: Any) -> bool:
-    try:
-        game.check_options(options)
-    except OptionInvalid:
-        return False
-    return True
 
 
 def _pages(names: Iterable[str], folder: str) -> dict[str, str]:

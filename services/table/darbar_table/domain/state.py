@@ -9,7 +9,7 @@ import msgspec
 
 from darbar_contracts.tables import Person, TableTerms
 from darbar_rules.deal import Chance
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_table.domain.events import RefundAsked, SettleAsked, StakesAsked
 
 
@@ -74,7 +74,7 @@ class Bag(msgspec.Struct, frozen=True):
         return self.used >= len(self.flags)
 
 
-def unopened(table_id: str, rules: Game) -> Table:
+def unopened(table_id: str, rules: AnyGame) -> Table:
     """The state before the first event: nobody sits there, and nothing is agreed but the game."""
     terms = TableTerms(rules.name, {}, 0, 0, 0, "private", "normal")
     return Table(table_id=table_id, version=0, rules=rules, terms=terms)
@@ -91,7 +91,7 @@ class Table(msgspec.Struct, frozen=True):
 
     table_id: str
     version: int
-    rules: Game
+    rules: AnyGame
     terms: TableTerms
     options: Any = None
     host: int = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 from darbar_table.domain.events import KIND_OF, Event, Played
 
@@ -14,7 +14,7 @@ from darbar_table.domain.events import KIND_OF, Event, Played
 class EventCodec:
     """Stored kinds and bodies of one game's tables, both ways."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._encoder = msgspec.json.Encoder()
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
@@ -57,7 +57,7 @@ class Codecs:
     def __init__(self) -> None:
         self._codecs = {name: EventCodec(game) for name, game in BY_NAME.items()}
 
-    def of(self, game: str) -> tuple[Game, EventCodec]:
+    def of(self, game: str) -> tuple[AnyGame, EventCodec]:
         """Raises LogBroken for a game that this version does not know."""
         if game not in self._codecs:
             raise LogBroken(f"unknown game {game}")

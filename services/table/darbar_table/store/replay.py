@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_table.domain.events import Event, TableCreated
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Table, unopened
@@ -13,12 +13,12 @@ from darbar_table.store.codec import EventCodec, LogBroken
 from darbar_table.store.store import StoredEvent
 
 
-def replay(table_id: UUID, rows: Sequence[StoredEvent], rules: Game, codec: EventCodec) -> Table:
+def replay(table_id: UUID, rows: Sequence[StoredEvent], rules: AnyGame, codec: EventCodec) -> Table:
     """The state that a log gives."""
     return rebuilt(table_id, decode(rows, codec), rules)
 
 
-def rebuilt(table_id: UUID, events: Iterable[Event], rules: Game) -> Table:
+def rebuilt(table_id: UUID, events: Iterable[Event], rules: AnyGame) -> Table:
     """The state that these events give."""
     table = unopened(str(table_id), rules)
     for event in events:

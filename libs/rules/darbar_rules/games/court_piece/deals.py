@@ -29,14 +29,15 @@ class Stage(NamedTuple):
     hands: Hands
 
 
-def deal_round(state: State, chance: Chance) -> RoundDealt:
+def deal_round(state: State, chance: Chance) -> tuple[RoundDealt]:
     """The cards that everybody gets before the trump is chosen; with Kaat, all cards."""
+    assert state.match.phase == "waiting", "the table deals only between rounds"
     caller = state.match.caller
     if caller is None:
         caller = first_caller(chance)
     tries, hands = first_stage(state.options, chance, caller=caller, filtered=chance.filtered)
     held = CARDS_IN_SUIT if state.options.trump == "kaat" else CARDS_BEFORE_CALL
-    return RoundDealt(
+    event = RoundDealt(
         round=state.match.round + 1,
         caller=caller,
         hands=tuple(hand[:held] for hand in hands),
@@ -46,6 +47,7 @@ def deal_round(state: State, chance: Chance) -> RoundDealt:
         to_act=caller,
         turn=0,
     )
+    return (event,)
 
 
 def deal_rest(state: State, chance: Chance, *, suit: int) -> Stage:
@@ -75,7 +77,7 @@ def one_sided(hands: Sequence[int], *, honour_threshold: int, trump: int | None 
     return tuple(found)
 
 
-def dealt(deck: Sequence[int], *, caller: int, packets: Sequence[int]) -> Hands:
+def hands_from(deck: Sequence[int], *, caller: int, packets: Sequence[int]) -> Hands:
     """Deal a deck from its first card on: a packet to each seat in turn, the caller first, then the next packet."""
     hands: list[list[str]] = [[] for _ in range(SEATS)]
     top = 0
@@ -96,7 +98,7 @@ def first_stage(options: CourtPieceOptions, chance: Chance, *, caller: int, filt
     tries: list[DealTry] = []
     while True:
         deck = chance.order("deal", len(tries), CARDS_IN_DECK)
-        hands = dealt(deck, caller=caller, packets=packets_of(options))
+        hands = hands_from(deck, caller=caller, packets=packets_of(options))
         found = one_sided([mask_of(hand) for hand in hands], honour_threshold=options.honour_threshold)
         tries.append(DealTry(1, len(tries), found))
         if not (found and filtered) or len(tries) == TRIES_MAX:
@@ -122,4 +124,4 @@ def second_stage(
             return Stage(tuple(tries), hands)
         number += 1
         others = [card for card in chance.order("deal", number, CARDS_IN_DECK) if card not in five]
-        hands = dealt(five + others, caller=caller, packets=packets_of(options))
+        hands = hands_from(five + others, caller=caller, packets=packets_of(options))

@@ -28,6 +28,21 @@ from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND, State, evolve,
 NOTHING: Final = Legal()
 
 
+def decide(state: State, seat: int, decision: Decision, chance: Chance) -> tuple[Event, ...]:
+    """What follows from a decision."""
+    match decision:
+        case PlayCard():
+            return play_card(state, seat, decision.card)
+        case ChooseTrump():
+            return choose_trump(state, seat, chance, card=decision.card, suit=decision.suit)
+        case AskTrump():
+            return ask_trump(state, seat)
+        case ShowTrump():
+            return show_trump(state, seat)
+        case _:
+            raise RuleRefused(Refusal.DECISION_UNKNOWN)
+
+
 def legal(state: State, seat: int) -> Legal:
     """Everything that this seat may decide now."""
     if seat != state.play.to_act:

@@ -32,7 +32,7 @@ def deal_record(state: State) -> DealRecord | None:
     )
 
 
-def differences(options: CourtPieceOptions, record: DealRecord, chance: Chance, *, round: int) -> tuple[str, ...]:
+def differences(options: CourtPieceOptions, record: DealRecord, chance: Chance, round: int) -> tuple[str, ...]:
     """Deal again from the seeds, and name what differs from the record; empty when the deal is proven.
 
     The record may come from somebody who cheats: whatever it holds, the answer is a list of differences.

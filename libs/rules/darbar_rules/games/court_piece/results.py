@@ -60,6 +60,11 @@ def outcome(state: State, team: int) -> Outcome:
     return "court" if own_trump or state.options.kaat_sweep_always_two else "goon_court"
 
 
+def partners(options: CourtPieceOptions, seats: int) -> tuple[tuple[int, ...], ...]:
+    """The two teams, whatever the options are."""
+    return TEAMS
+
+
 def next_caller(caller: int, winning_team: int, collected: tuple[int, int]) -> int:
     """Who calls (with Kaat: leads) in the next round (CP-24)."""
     if caller % 2 != winning_team:

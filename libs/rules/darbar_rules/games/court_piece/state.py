@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_SUIT, IDS, SUITS, mask_of_texts
+from darbar_rules.game import Turn
 from darbar_rules.games.court_piece.events import (
     CardPlayed,
     DealTry,
@@ -88,6 +89,18 @@ class State(NamedTuple):
     deal: Deal = Deal()
     middle: Middle = Middle()
     play: Play = Play()
+
+
+def first_state(options: CourtPieceOptions, seats: int) -> State:
+    """Before the first deal."""
+    assert seats == SEATS
+    return State(options)
+
+
+def turn(state: State) -> Turn:
+    """Whose decision is due."""
+    seats = () if state.play.to_act is None else (state.play.to_act,)
+    return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over")
 
 
 def trump_is_hidden(state: State) -> bool:

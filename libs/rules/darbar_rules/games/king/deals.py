@@ -8,7 +8,7 @@ from typing import Final
 from darbar_rules.cards import TEXTS
 from darbar_rules.deal import Chance
 from darbar_rules.games.king.events import DealRecord, Declared, Event, Hands, RoundDealt
-from darbar_rules.games.king.forms import Form, Terms
+from darbar_rules.games.king.forms import Form
 from darbar_rules.games.king.options import SEATS
 from darbar_rules.games.king.state import State
 
@@ -17,11 +17,11 @@ FIRST_ROUND: Final = 1
 
 def deal_round(state: State, chance: Chance) -> tuple[Event, ...]:
     """The cards of the next round; when its declarer has one contract left (the long game), that is declared too."""
-    terms, match = state.terms, state.match
-    form = terms.form
+    form, match = state.form, state.match
+    assert match.phase == "waiting", "the table deals only between rounds"
     hands = hands_of(form, chance)
     first = form.first(hands, chance) if match.first is None else (match.first + 1) % SEATS
-    leader = form.leader(terms.options, first)
+    leader = form.leader(first)
     fixed = form.fixed(match.round + 1)
     forced = form.forced(form.remaining(match.declared)[first])
     dealt = RoundDealt(
@@ -31,7 +31,7 @@ def deal_round(state: State, chance: Chance) -> tuple[Event, ...]:
         turn=0,
         declarer=first if fixed is None else None,
         contract=fixed,
-        blind=form.is_blind(terms.options),
+        blind=form.is_blind,
         to_act=None if forced else first if fixed is None else leader,
     )
     if forced is None:
@@ -56,18 +56,17 @@ def deal_record(state: State) -> DealRecord | None:
     return DealRecord(deal.leader, deal.hands, deal.declarer)
 
 
-def differences(terms: Terms, record: DealRecord, chance: Chance, *, round: int) -> tuple[str, ...]:
-    """Deal again from the seeds, and name what differs from the record; empty when the deal is proven.
+def differences(form: Form, record: DealRecord, chance: Chance, round: int) -> tuple[str, ...]:
+    """Deal a round again from its seeds, and name what differs from the record; empty when the deal is proven.
 
     The record may come from somebody who cheats: whatever it holds, the answer is a list of differences.
     """
     if len(record.hands) != SEATS:
         return (f"hands: {len(record.hands)} of them",)
-    return tuple(_differences(terms, record, chance, round))
+    return tuple(_differences(form, record, chance, round))
 
 
-def _differences(terms: Terms, record: DealRecord, chance: Chance, round: int) -> Iterator[str]:
-    form = terms.form
+def _differences(form: Form, record: DealRecord, chance: Chance, round: int) -> Iterator[str]:
     declares = form.fixed(round) is None
     if declares != (record.declarer is not None):
         yield "declarer: every deal has one" if declares else "declarer: nobody declares"
@@ -75,8 +74,8 @@ def _differences(terms: Terms, record: DealRecord, chance: Chance, round: int) -
     first = record.leader if record.declarer is None else record.declarer
     if first not in range(SEATS):
         yield f"declarer or leader: there is no seat {first}"
-    elif record.leader != form.leader(terms.options, first):
-        yield f"leader: with this declarer it is seat {form.leader(terms.options, first)}"
+    elif record.leader != form.leader(first):
+        yield f"leader: with this declarer it is seat {form.leader(first)}"
     hands = hands_of(form, chance)
     if round == FIRST_ROUND and first != form.first(hands, chance):
         yield f"declarer or leader: the first one was seat {form.first(hands, chance)}"

@@ -15,7 +15,7 @@ TRUMP_MARK: Final = TRUMP + ":"
 
 def remaining(state: State) -> tuple[tuple[str, ...], ...]:
     """By seat: the contracts that it could declare as the game stands."""
-    return state.terms.form.remaining(state.match.declared)
+    return state.form.remaining(state.match.declared)
 
 
 def names_left(state: State, seat: int) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def declare(state: State, seat: int, decision: Declare) -> tuple[Event, ...]:
     if state.match.phase != "declaring":
         raise RuleRefused(Refusal.NOT_NOW)
     contract = decision.contract
-    if contract not in state.terms.contracts:
+    if contract not in state.form.contracts:
         raise RuleRefused(Refusal.CONTRACT_UNKNOWN, contract=contract)
     if contract not in remaining(state)[seat]:
         raise RuleRefused(Refusal.CONTRACT_NOT_LEFT, legal=names_left(state, seat))

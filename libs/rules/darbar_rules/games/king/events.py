@@ -99,6 +99,5 @@ EVENTS_SHORT: Final[Mapping[str, type[Event]]] = {
     "round_ended": RoundEnded,
 }
 EVENTS: Final[Mapping[str, type[Event]]] = {**EVENTS_SHORT, "declared": Declared}
-KINDS: Final[Mapping[type[Event], str]] = {event_type: kind for kind, event_type in EVENTS.items()}
 DECISIONS_SHORT: Final[Mapping[str, type[Decision]]] = {"play_card": PlayCard}
 DECISIONS: Final[Mapping[str, type[Decision]]] = {**DECISIONS_SHORT, "declare": Declare}

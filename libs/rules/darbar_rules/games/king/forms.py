@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, NamedTuple
 
 from darbar_rules.deal import Chance
 from darbar_rules.games.king.contracts import (
@@ -32,15 +33,26 @@ class Declaration(NamedTuple):
     suit: str | None = None
 
 
+@dataclass(frozen=True)
 class Form(ABC):
-    """One of the three games."""
+    """One of the three games as a table plays it: the options say everything, all else follows from them."""
 
-    deck: tuple[int, ...]
-    deals: int
+    options: KingOptions
+
+    deck: ClassVar[tuple[int, ...]]
+    deals: ClassVar[int]
+
+    @cached_property
+    def contracts(self) -> Mapping[str, Contract]:
+        """Everything that can be played, in the order of its list."""
+        return {contract.name: contract for contract in self._contracts()}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.contracts)
 
     @abstractmethod
-    def contracts(self, options: Any) -> tuple[Contract, ...]:
-        """Everything that can be played, in the order of its list."""
+    def _contracts(self) -> tuple[Contract, ...]: ...
 
     @abstractmethod
     def first(self, hands: Hands, chance: Chance) -> int:
@@ -50,7 +62,7 @@ class Form(ABC):
     def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
         """By seat: the contracts that it could declare now; nothing where nobody declares."""
 
-    def leader(self, options: Any, first: int) -> int:
+    def leader(self, first: int) -> int:
         """Who leads the first trick of a deal."""
         return first
 
@@ -62,33 +74,23 @@ class Form(ABC):
         """What is declared without asking."""
         return None
 
-    def is_blind(self, options: Any) -> bool:
+    @property
+    def is_blind(self) -> bool:
         """Whether the declarer chooses before anybody looks at the cards."""
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a table plays: a game, and its contracts as the options make them."""
-
-    form: Form
-    options: KingOptions
-    contracts: Mapping[str, Contract] = field(repr=False)
-
-
-def terms_of(form: Form, options: KingOptions) -> Terms:
-    return Terms(form, options, {contract.name: contract for contract in form.contracts(options)})
-
-
+@dataclass(frozen=True)
 class Form20(Form):
     """52 cards, 20 hands: each player declares two trumps and three negatives, each negative comes twice at most."""
 
-    deck: tuple[int, ...] = deck_of(DECK_52)
-    deals: int = 20
-    names: tuple[str, ...] = tuple(contract.name for contract in contracts_20(King20Options()))
+    options: King20Options
 
-    def contracts(self, options: King20Options) -> tuple[Contract, ...]:
-        return contracts_20(options)
+    deck: ClassVar[tuple[int, ...]] = deck_of(DECK_52)
+    deals: ClassVar[int] = 20
+
+    def _contracts(self) -> tuple[Contract, ...]:
+        return contracts_20(self.options)
 
     def first(self, hands: Hands, chance: Chance) -> int:
         return next(seat for seat, hand in enumerate(hands) if FIRST_DECLARER_CARD in hand)
@@ -103,15 +105,17 @@ class Form20(Form):
         )
 
 
+@dataclass(frozen=True)
 class FormShort(Form):
     """32 cards, 14 deals in the order of the list; a lot says who leads the first."""
 
-    deck: tuple[int, ...] = deck_of(DECK_32)
-    deals: int = 14
-    names: tuple[str, ...] = tuple(contract.name for contract in contracts_32(KingShortOptions()))
+    options: KingShortOptions
 
-    def contracts(self, options: KingShortOptions) -> tuple[Contract, ...]:
-        return contracts_32(options)
+    deck: ClassVar[tuple[int, ...]] = deck_of(DECK_32)
+    deals: ClassVar[int] = 14
+
+    def _contracts(self) -> tuple[Contract, ...]:
+        return contracts_32(self.options)
 
     def first(self, hands: Hands, chance: Chance) -> int:
         return chance.lot("first_leader", SEATS)
@@ -123,21 +127,23 @@ class FormShort(Form):
         return ((),) * SEATS
 
 
+@dataclass(frozen=True)
 class FormLong(Form):
     """32 cards, 56 deals: each player declares each of the fourteen contracts once; a lot says who begins."""
 
-    deck: tuple[int, ...] = deck_of(DECK_32)
-    deals: int = 56
-    names: tuple[str, ...] = tuple(contract.name for contract in contracts_32(KingLongOptions()))
+    options: KingLongOptions
 
-    def contracts(self, options: KingLongOptions) -> tuple[Contract, ...]:
-        return contracts_32(options)
+    deck: ClassVar[tuple[int, ...]] = deck_of(DECK_32)
+    deals: ClassVar[int] = 56
+
+    def _contracts(self) -> tuple[Contract, ...]:
+        return contracts_32(self.options)
 
     def first(self, hands: Hands, chance: Chance) -> int:
         return chance.lot("first_declarer", SEATS)
 
-    def leader(self, options: KingLongOptions, first: int) -> int:
-        return first if options.first_leader == "chooser" else (first + 1) % SEATS
+    def leader(self, first: int) -> int:
+        return first if self.options.first_leader == "chooser" else (first + 1) % SEATS
 
     def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
         done: tuple[set[str], ...] = tuple(set() for _ in range(SEATS))
@@ -148,8 +154,9 @@ class FormLong(Form):
     def forced(self, remaining: tuple[str, ...]) -> str | None:
         return remaining[0] if len(remaining) == 1 else None
 
-    def is_blind(self, options: KingLongOptions) -> bool:
-        return options.blind_choice
+    @property
+    def is_blind(self) -> bool:
+        return self.options.blind_choice
 
 
 def declared_by_seat(declared: Sequence[Declaration]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -161,8 +168,3 @@ def declared_by_seat(declared: Sequence[Declaration]) -> tuple[tuple[int, ...], 
         else:
             negatives[seat] += 1
     return tuple(trumps), tuple(negatives)
-
-
-FORM_20: Final[Form] = Form20()
-FORM_SHORT: Final[Form] = FormShort()
-FORM_LONG: Final[Form] = FormLong()

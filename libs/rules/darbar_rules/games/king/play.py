@@ -5,15 +5,27 @@ from __future__ import annotations
 from typing import Final
 
 from darbar_rules.cards import BITS, IDS, SUIT_MASKS, SUIT_OF, TEXTS, beats, texts_of
+from darbar_rules.deal import Chance
 from darbar_rules.game import Legal, Refusal, RuleRefused
 from darbar_rules.games.king.contracts import HEARTS, KING_OF_HEARTS, Contract
-from darbar_rules.games.king.declaring import declaration_of, names_left
-from darbar_rules.games.king.events import CardPlayed, Decision, Event, PlayCard
+from darbar_rules.games.king.declaring import declaration_of, declare, names_left
+from darbar_rules.games.king.events import CardPlayed, Decision, Declare, Event, PlayCard
 from darbar_rules.games.king.options import SEATS
 from darbar_rules.games.king.scoring import ends_deal, round_ended, trick_taken
 from darbar_rules.games.king.state import Play, State, contract_of, evolve
 
 NOTHING: Final = Legal()
+
+
+def decide(state: State, seat: int, decision: Decision, chance: Chance) -> tuple[Event, ...]:
+    """What follows from a decision; none of them needs chance."""
+    if not isinstance(decision, PlayCard | Declare):
+        raise RuleRefused(Refusal.DECISION_UNKNOWN)
+    if seat != state.play.to_act:
+        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
+    if isinstance(decision, PlayCard):
+        return play_card(state, seat, decision.card)
+    return declare(state, seat, decision)
 
 
 def legal(state: State, seat: int) -> Legal:

@@ -41,7 +41,7 @@ def round_ended(state: State) -> RoundEnded:
     record = deal_record(state)
     assert record is not None
     totals = tuple(total + points for total, points in zip(match.totals, middle.points, strict=True))
-    game_over = match.round == state.terms.form.deals
+    game_over = match.round == state.form.deals
     return RoundEnded(
         round=match.round,
         contract=contract.name,

@@ -7,16 +7,19 @@ deal once or twice, the middle once a trick, only `play` with each card.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, assert_never
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from darbar_rules.cards import BITS, IDS, SUITS, mask_of_texts
+from darbar_rules.game import Turn
 from darbar_rules.games.king.contracts import Contract
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, Hands, RoundDealt, RoundEnded
-from darbar_rules.games.king.forms import Declaration, Terms
+from darbar_rules.games.king.forms import Declaration, Form
 
 Phase = Literal["waiting", "declaring", "playing", "over"]
 
 NOTHING_YET = (0, 0, 0, 0)
+
+FormPlayed = TypeVar("FormPlayed", bound=Form, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +86,31 @@ class Play(NamedTuple):
     trump: int | None = None
 
 
-class State(NamedTuple):
-    terms: Terms
+class KingState(NamedTuple, Generic[FormPlayed]):
+    form: FormPlayed
     match: Match = Match()
     deal: Deal = Deal()
     middle: Middle = Middle()
     play: Play = Play()
 
 
+State: TypeAlias = KingState[Form]  # of whichever of the three games
+
+
+def turn(state: State) -> Turn:
+    """Whose decision is due."""
+    seats = () if state.play.to_act is None else (state.play.to_act,)
+    return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over")
+
+
 def contract_of(state: State) -> Contract:
     """What is being played, once that is declared."""
     contract = state.deal.contract
     assert contract is not None
-    return state.terms.contracts[contract]
+    return state.form.contracts[contract]
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: KingState[FormPlayed], event: Event) -> KingState[FormPlayed]:
     """The state after an event. It copies outcomes: nothing here knows a rule, so old logs replay for ever."""
     match event:
         case CardPlayed():
@@ -113,10 +125,10 @@ def evolve(state: State, event: Event) -> State:
             assert_never(event)
 
 
-def _round_dealt(state: State, event: RoundDealt) -> State:
+def _round_dealt(state: KingState[FormPlayed], event: RoundDealt) -> KingState[FormPlayed]:
     match = state.match
-    return State(
-        state.terms,
+    return KingState(
+        state.form,
         Match(
             "playing" if event.declarer is None else "declaring",
             event.round,
@@ -136,7 +148,7 @@ def _round_dealt(state: State, event: RoundDealt) -> State:
     )
 
 
-def _declared(state: State, event: Declared) -> State:
+def _declared(state: KingState[FormPlayed], event: Declared) -> KingState[FormPlayed]:
     match, play = state.match, state.play
     declaration = Declaration(event.seat, event.contract, event.suit)
     return state._replace(
@@ -150,8 +162,8 @@ def _declared(state: State, event: Declared) -> State:
     )
 
 
-def _card_played(state: State, event: CardPlayed) -> State:
-    terms, match, deal, middle, play = state
+def _card_played(state: KingState[FormPlayed], event: CardPlayed) -> KingState[FormPlayed]:
+    form, match, deal, middle, play = state
     hands, leader, trick, _, _, _, trump = play
     card = IDS[event.card]
     seat = event.seat
@@ -163,10 +175,10 @@ def _card_played(state: State, event: CardPlayed) -> State:
         middle = Middle((*middle.tricks, finished), taken.counts, taken.points, taken.hearts_broken)
         leader, trick = taken.winner, ()
     play = Play(hands, leader, trick, event.winning, event.to_act, event.turn, trump)  # by position: the hot path
-    return State(terms, match, deal, middle, play)
+    return KingState(form, match, deal, middle, play)
 
 
-def _round_ended(state: State, event: RoundEnded) -> State:
+def _round_ended(state: KingState[FormPlayed], event: RoundEnded) -> KingState[FormPlayed]:
     match = state.match
     line = SheetLine(event.round, event.deal.declarer, event.contract, event.suit, event.counts, event.points)
     phase: Phase = "over" if event.game_over else "waiting"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from darbar_rules.deal import Chance
-from darbar_rules.game import Game
+from darbar_rules.game import AnyGame
 from darbar_rules.games.king.declaring import declaration_of
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, PlayCard, RoundDealt, RoundEnded
 from darbar_rules.games.king.forms import Declaration
@@ -20,7 +20,7 @@ from darbar_rules.games.king.options import SEATS, King20Options, KingLongOption
 from darbar_rules.games.king.state import Match, Middle, State, Trick, contract_of
 
 NO_CHANCE: Final = Chance(b"", table_id="script", game=1, round=1)
-GAMES: Final[Mapping[type[KingOptions], Game]] = {
+GAMES: Final[Mapping[type[KingOptions], AnyGame]] = {
     King20Options: KING_20,
     KingShortOptions: KING_SHORT,
     KingLongOptions: KING_LONG,
@@ -31,7 +31,7 @@ GAMES: Final[Mapping[type[KingOptions], Game]] = {
 class Played:
     """Where a script led to."""
 
-    game: Game
+    game: AnyGame
     state: State
     events: tuple[Event, ...] = ()
 

@@ -11,10 +11,10 @@ from darbar_rules.cards import CARDS_IN_DECK, TEXTS, texts_of
 from darbar_rules.game import Legal, Shown
 from darbar_rules.games.king.declaring import remaining
 from darbar_rules.games.king.events import CardPlayed, DealRecord, Declared, Event, RoundDealt, RoundEnded, TrickTaken
-from darbar_rules.games.king.forms import declared_by_seat
+from darbar_rules.games.king.forms import Form20, FormLong, FormShort, declared_by_seat
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
-from darbar_rules.games.king.state import Phase, SheetLine, State, Trick, contract_of
+from darbar_rules.games.king.state import KingState, Phase, SheetLine, State, Trick, contract_of
 
 # Of a thousand tables at once, in all their seats.
 TRICKS_KEPT_MAX: Final = 16_384
@@ -80,22 +80,22 @@ class KingLongView(KingView):
     options: KingLongOptions
 
 
-def view_20(state: State, seat: int | None) -> King20View:
+def view_20(state: KingState[Form20], seat: int | None) -> King20View:
     trumps, negatives = declared_by_seat(state.match.declared)
     return King20View(
         **_seen_by(state, seat),
-        options=state.terms.options,  # type: ignore[arg-type]
+        options=state.form.options,
         trumps_declared=trumps,
         negatives_declared=negatives,
     )
 
 
-def view_short(state: State, seat: int | None) -> KingShortView:
-    return KingShortView(**_seen_by(state, seat), options=state.terms.options)  # type: ignore[arg-type]
+def view_short(state: KingState[FormShort], seat: int | None) -> KingShortView:
+    return KingShortView(**_seen_by(state, seat), options=state.form.options)
 
 
-def view_long(state: State, seat: int | None) -> KingLongView:
-    return KingLongView(**_seen_by(state, seat), options=state.terms.options)  # type: ignore[arg-type]
+def view_long(state: KingState[FormLong], seat: int | None) -> KingLongView:
+    return KingLongView(**_seen_by(state, seat), options=state.form.options)
 
 
 def show(before: State, event: Event) -> Shown:
@@ -119,7 +119,7 @@ def _seen_by(state: State, seat: int | None) -> dict[str, Any]:
         "seat": seat,
         "phase": match.phase,
         "round": match.round,
-        "rounds": state.terms.form.deals,
+        "rounds": state.form.deals,
         "turn": play.turn,
         "to_act": play.to_act,
         "declarer": deal.declarer,

@@ -8,19 +8,21 @@ from typing import Final
 from darbar_rules.cards import TEXTS
 from darbar_rules.deal import Chance
 from darbar_rules.games.kings_and_rebels.events import DealRecord, Hands, RoundDealt
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.state import State
-from darbar_rules.games.kings_and_rebels.terms import Terms
+from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
 
 FIRST_ROUND: Final = 1
 # After so many deals that everybody passed, the first bidder has to bid: there is no further one (KR-10).
 PASSED_OUT_MAX: Final = 2
 
 
-def deal_round(state: State, chance: Chance) -> RoundDealt:
+def deal_round(state: State, chance: Chance) -> tuple[RoundDealt]:
     """The cards of the next round; the deal moves on by a seat each round (KR-5)."""
+    assert state.match.phase == "waiting", "the table deals only between rounds"
     seats = state.terms.seats
     dealer = first_dealer(state.terms, chance) if state.match.dealer is None else (state.match.dealer + 1) % seats
-    return _dealt(state.terms, chance, number=state.match.round + 1, dealer=dealer, attempt=0, turn=0)
+    return (_dealt(state.terms, chance, number=state.match.round + 1, dealer=dealer, attempt=0, turn=0),)
 
 
 def deal_again(state: State, chance: Chance, *, turn: int) -> RoundDealt:
@@ -52,11 +54,12 @@ def deal_record(state: State) -> DealRecord | None:
     return DealRecord(state.match.dealer, state.deal.attempt, state.deal.hands)
 
 
-def differences(terms: Terms, record: DealRecord, chance: Chance, *, round: int) -> tuple[str, ...]:
+def differences(options: KingsAndRebelsOptions, record: DealRecord, chance: Chance, round: int) -> tuple[str, ...]:
     """Deal again from the seeds, and name what differs from the record; empty when the deal is proven.
 
     The record may come from somebody who cheats: whatever it holds, the answer is a list of differences.
     """
+    terms = terms_of(options)
     if len(record.hands) != terms.seats:
         return (f"hands: {len(record.hands)} of them",)
     if record.attempt not in range(PASSED_OUT_MAX + 1):

@@ -150,7 +150,6 @@ EVENTS: Final[Mapping[str, type[Event]]] = {
     "card_played": CardPlayed,
     "round_ended": RoundEnded,
 }
-KINDS: Final[Mapping[type[Event], str]] = {event_type: kind for kind, event_type in EVENTS.items()}
 DECISIONS: Final[Mapping[str, type[Decision]]] = {
     "play_card": PlayCard,
     "bid": Bid,

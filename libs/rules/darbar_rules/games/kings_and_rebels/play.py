@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from darbar_rules.cards import BITS, CARDS_IN_DECK, IDS_TWO_DECKS, TEXTS
+from darbar_rules.deal import Chance
 from darbar_rules.game import Legal, Refusal, RuleRefused
-from darbar_rules.games.kings_and_rebels.auction import NOTHING, legal_bids
+from darbar_rules.games.kings_and_rebels.auction import NOTHING, bid, legal_bids, pass_bid
 from darbar_rules.games.kings_and_rebels.events import (
     Bid,
     CardPlayed,
     Convert,
     Decision,
     Event,
+    NameConverts,
     PassBid,
     PlayCard,
     TrickTaken,
 )
-from darbar_rules.games.kings_and_rebels.naming import TRUMP_MARK, legal_names, namings
+from darbar_rules.games.kings_and_rebels.naming import TRUMP_MARK, legal_names, name_converts, namings
 from darbar_rules.games.kings_and_rebels.pack import COPIES, FACES, POINTS, SECOND_COPY, held_as, texts_of
 from darbar_rules.games.kings_and_rebels.scoring import round_ended
 from darbar_rules.games.kings_and_rebels.state import Deal, State, evolve
 from darbar_rules.games.kings_and_rebels.terms import Terms
+
+
+def decide(state: State, seat: int, decision: Decision, chance: Chance) -> tuple[Event, ...]:
+    """What follows from a decision."""
+    match decision:
+        case PlayCard():
+            return play_card(state, seat, decision.card)
+        case Bid():
+            return bid(state, seat, decision.points)
+        case PassBid():
+            return pass_bid(state, seat, chance)
+        case NameConverts():
+            return name_converts(state, seat, decision)
+        case _:
+            raise RuleRefused(Refusal.DECISION_UNKNOWN)
 
 
 def legal(state: State, seat: int) -> Legal:

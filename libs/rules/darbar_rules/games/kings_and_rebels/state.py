@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, SUITS
+from darbar_rules.game import Turn
 from darbar_rules.games.kings_and_rebels.events import (
     BidMade,
     BidPassed,
@@ -23,8 +24,9 @@ from darbar_rules.games.kings_and_rebels.events import (
     RoundDealt,
     RoundEnded,
 )
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import mask_of_hand
-from darbar_rules.games.kings_and_rebels.terms import Terms
+from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
 
 Phase = Literal["waiting", "bidding", "naming", "playing", "over"]
 
@@ -107,10 +109,17 @@ class State(NamedTuple):
     play: Play = Play()
 
 
-def first_state(terms: Terms) -> State:
+def first_state(options: KingsAndRebelsOptions, seats: int) -> State:
     """Before the first deal."""
-    nothing = (0,) * terms.seats
-    return State(terms, Match(totals=nothing), middle=Middle(nothing), play=Play(nothing))
+    assert seats == options.seats
+    nothing = (0,) * seats
+    return State(terms_of(options), Match(totals=nothing), middle=Middle(nothing), play=Play(nothing))
+
+
+def turn(state: State) -> Turn:
+    """Whose decision is due."""
+    seats = () if state.play.to_act is None else (state.play.to_act,)
+    return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over", state.auction.dealt)
 
 
 def evolve(state: State, event: Event) -> State:
