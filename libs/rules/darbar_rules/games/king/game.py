@@ -24,7 +24,7 @@ from darbar_rules.games.king.forms import Form20, FormLong, FormShort
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.play import choices, decide, legal
 from darbar_rules.games.king.scoring import result
-from darbar_rules.games.king.state import KingState, evolve, turn
+from darbar_rules.games.king.state import KingState, evolve, first_state, turn
 from darbar_rules.games.king.view import (
     King20View,
     KingLongView,
@@ -49,7 +49,7 @@ _KING: Final[Game[King20Options, KingState[Form20], Event, Decision, King20View,
     events=EVENTS,
     decisions=DECISIONS,
     seat_counts=lambda _: (SEATS,),
-    new=lambda options, _: KingState(Form20(options)),
+    new=lambda options, seats: first_state(Form20(options), seats),
     deal=deal_round,
     decide=decide,
     evolve=evolve,
@@ -74,7 +74,7 @@ KING_SHORT: Final = replace(
     view_type=KingShortView,
     events=EVENTS_SHORT,
     decisions=DECISIONS_SHORT,
-    new=lambda options, _: KingState(FormShort(options)),
+    new=lambda options, seats: first_state(FormShort(options), seats),
     view=view_short,
     fallback=fallback_32,
     verify_deal=lambda options, *dealt: differences(FormShort(options), *dealt),
@@ -87,7 +87,7 @@ KING_LONG: Final = replace(
     options_type=KingLongOptions,
     state_type=KingState[FormLong],
     view_type=KingLongView,
-    new=lambda options, _: KingState(FormLong(options)),
+    new=lambda options, seats: first_state(FormLong(options), seats),
     view=view_long,
     fallback=fallback_32,
     verify_deal=lambda options, *dealt: differences(FormLong(options), *dealt),

@@ -14,11 +14,13 @@ from darbar_rules.game import Turn
 from darbar_rules.games.king.contracts import Contract
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, Hands, RoundDealt, RoundEnded
 from darbar_rules.games.king.forms import Declaration, Form
+from darbar_rules.games.king.options import SEATS
 
 Phase = Literal["waiting", "declaring", "playing", "over"]
 
 NOTHING_YET = (0, 0, 0, 0)
 
+FormMade = TypeVar("FormMade", bound=Form)
 FormPlayed = TypeVar("FormPlayed", bound=Form, covariant=True)
 
 
@@ -95,6 +97,12 @@ class KingState(NamedTuple, Generic[FormPlayed]):
 
 
 State: TypeAlias = KingState[Form]  # of whichever of the three games
+
+
+def first_state(form: FormMade, seats: int) -> KingState[FormMade]:
+    """Before the first deal."""
+    assert seats == SEATS
+    return KingState(form)
 
 
 def turn(state: State) -> Turn:
