@@ -15,6 +15,7 @@ from darbar_local.services import Service
 
 # Scripts play here as fast as they can; on the internet the service's own limit of 20 holds.
 LOCAL_FRAMES_A_SECOND_MAX = "500"
+TRUSTED_PROXIES = '["127.0.0.1", "::1"]'
 RULES_FOLDER = Path(__file__).parents[3] / "docs" / "rules"
 
 
@@ -46,10 +47,12 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
             made |= {"guests_an_hour_max": "0", "requests_a_minute_max": "0", "rules_folder": str(RULES_FOLDER)}
             if wiring.behind_gateway:
                 # The gateway tells who really asks; limits by address need to know.
-                made["trusted_proxies"] = '["127.0.0.1", "::1"]'
+                made["trusted_proxies"] = TRUSTED_PROXIES
         case "table":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key), "process_address": address}
-            made |= {"frames_a_second_max": LOCAL_FRAMES_A_SECOND_MAX}
+            made |= {"frames_a_second_max": LOCAL_FRAMES_A_SECOND_MAX, "sockets_an_address_max": "0"}
+            if wiring.behind_gateway:
+                made["trusted_proxies"] = TRUSTED_PROXIES
         case "wallet":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key)}
         case _:

@@ -63,7 +63,7 @@ class Service:
         questions = Questions(store=store, bus=bus, node=self.present_node)
         creator = TableCreator(questions=questions, node=self.present_node)
         inspection = Inspection(settings, store=store, node=self.present_node)
-        self.socket_handler = SocketHandler(node=self.present_node, questions=questions, tokens=self.tokens)
+        self.socket_handler = SocketHandler(settings, node=self.present_node, questions=questions, tokens=self.tokens)
         self.pages = Pages(inspection, self.tokens)
         opened = asyncio.Event()
         nodes = asyncio.create_task(self._run_nodes(store, bus, questions=questions, creator=creator, opened=opened))

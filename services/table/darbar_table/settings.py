@@ -6,7 +6,10 @@ import msgspec
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore."""
+    """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore.
+
+    `trusted_proxies` are addresses and networks whose X-Forwarded-For counts. A `sockets_..._max` of 0 is no limit.
+    """
 
     database_url: str
     nats_url: str
@@ -15,7 +18,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     unsafe_storage: bool = False
     generation: int = 1
     writer_connections: int = 2
+    trusted_proxies: tuple[str, ...] = ()
     frames_a_second_max: int = 20
+    sockets_max: int = 20_000
+    sockets_an_address_max: int = 400
+    sockets_an_account_max: int = 8
+    spectators_a_table_max: int = 50
     count_in_seconds: float = 7.0
     bot_pause_seconds_min: float = 0.6
     bot_pause_seconds_max: float = 1.6

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from uuid import UUID
 
 import msgspec
 from aiohttp import web
 
 from darbar_contracts import frames
 from darbar_contracts.frames import DecisionFrames
+from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Unavailable
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.questions import Questions, table_id_of
+from darbar_table.settings import Settings
+from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.session import PlayerSocket
 
 PING_SECONDS = 4.0
@@ -24,7 +28,11 @@ MESSAGE_BYTES_MAX = 64 * 1024
 class SocketHandler:
     """Opens sockets: the same parts for every connection of a process."""
 
-    def __init__(self, *, node: Callable[[], TableNode], questions: Questions, tokens: TokenReader) -> None:
+    def __init__(
+        self, settings: Settings, *, node: Callable[[], TableNode], questions: Questions, tokens: TokenReader
+    ) -> None:
+        self._addresses = ClientAddresses(settings.trusted_proxies)
+        self._limits = SocketLimits(settings)
         self._node = node
         self._questions = questions
         self._tokens = tokens
@@ -34,17 +42,24 @@ class SocketHandler:
     async def open(self, request: web.Request) -> web.WebSocketResponse:
         """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""
         table_id = table_id_of(request.match_info["table_id"])
+        with self._limits.upgraded(self._addresses.of(request)):
+            return await self._serve(request, table_id)
+
+    async def _serve(self, request: web.Request, table_id: UUID) -> web.WebSocketResponse:
         web_socket = web.WebSocketResponse(
             compress=False, max_msg_size=MESSAGE_BYTES_MAX, heartbeat=PING_SECONDS, decode_text=False
         )
-        await web_socket.prepare(request)
+        # A client may hang up before its handshake is answered.
+        with contextlib.suppress(ConnectionError):
+            await web_socket.prepare(request)
         transport = request.transport
-        if transport is not None:
+        if web_socket.prepared and transport is not None:
             player = PlayerSocket(
                 web_socket,
                 transport,
                 node=self._node(),
                 questions=self._questions,
+                limits=self._limits,
                 tokens=self._tokens,
                 decisions=self._decisions,
                 decoder=self._decoder,

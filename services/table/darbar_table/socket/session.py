@@ -38,6 +38,7 @@ from darbar_table.domain.state import Phase
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.questions import Questions
+from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.transport import Pace, Transport
 from darbar_table.socket.websocket import CLOSE_FRAME, text_frame
 
@@ -81,6 +82,7 @@ class PlayerSocket:
         "_decoder",
         "_expiry",
         "_invalid",
+        "_limits",
         "_live",
         "_node",
         "_person",
@@ -99,6 +101,7 @@ class PlayerSocket:
         *,
         node: TableNode,
         questions: Questions,
+        limits: SocketLimits,
         tokens: TokenReader,
         decisions: DecisionFrames,
         decoder: msgspec.json.Decoder[Any],
@@ -107,6 +110,7 @@ class PlayerSocket:
         self._transport = transport
         self._node = node
         self._questions = questions
+        self._limits = limits
         self._tokens = tokens
         self._decisions = decisions
         self._decoder = decoder
@@ -140,8 +144,9 @@ class PlayerSocket:
     async def serve(self, table_id: UUID) -> None:
         """From hello to the end."""
         pace = Pace(self._node.settings.frames_a_second_max)
+        hello_until = asyncio.get_running_loop().time() + HELLO_SECONDS_MAX
         try:
-            while (text := await self._next()) is not None:
+            while (text := await self._next(hello_until)) is not None:
                 wait = pace.wait_seconds()
                 if wait:
                     await asyncio.sleep(wait)
@@ -149,14 +154,16 @@ class PlayerSocket:
         finally:
             self._leave()
 
-    async def _next(self) -> bytes | None:
-        """The next message; None at the end."""
-        limit = HELLO_SECONDS_MAX if self._live is None else None
+    async def _next(self, hello_until: float) -> bytes | None:
+        """The next message; None at the end. One deadline for hello, whatever pings and pongs come before it."""
         try:
-            message = await self._web_socket.receive(timeout=limit)
+            async with asyncio.timeout_at(hello_until if self._live is None else None):
+                message = await self._web_socket.receive()
         except TimeoutError:
             self.close(TableReason.HELLO_EXPECTED, "No hello came.")
             return None
+        except ConnectionError:
+            return None  # It went away while a pong was on its way.
         if message.type is WSMsgType.TEXT:
             return bytes(message.data)
         if message.type is WSMsgType.BINARY:
@@ -213,14 +220,22 @@ class PlayerSocket:
         if live.frozen:
             raise refused(TableReason.TABLE_FROZEN)
         self._may_look(live, claims)
-        self._authenticate(claims)
         first = self._live is None
+        if first:
+            self._refuse_crowd(live, claims.account_id)
+        self._authenticate(claims)
         self.seat = live.table.seat_of(self.account_id)
         self._send_all(live, hello.version)
         if first:
             self._live = live
+            self._limits.said_hello(self.account_id)
             self._node.metrics.sockets.inc()
             self._node.presence.attach(live, self)
+
+    def _refuse_crowd(self, live: LiveTable, account_id: str) -> None:
+        self._limits.refuse_account(account_id)
+        if live.table.seat_of(account_id) is None:
+            self._limits.refuse_spectator(sum(socket.seat is None for socket in live.sockets))
 
     def _may_look(self, live: LiveTable, claims: Claims) -> None:
         """A private table is seen by those who sit there, and by those who could sit down."""
@@ -289,5 +304,6 @@ class PlayerSocket:
         if self._expiry is not None:
             self._expiry.cancel()
         if self._live is not None:
+            self._limits.ended(self.account_id)
             self._node.metrics.sockets.dec()
             self._node.presence.detach(self._live, self)

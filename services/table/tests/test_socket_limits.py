@@ -1,0 +1,144 @@
+"""How many sockets a stranger may open, and for how long without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from structlog.testing import capture_logs
+from table_doubles import Player
+from table_stack import Stack, StartTable
+
+from darbar_kit.metrics import REGISTRY
+from darbar_kit.testing import eventually
+from darbar_table.socket import session
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as client:
+        yield client
+
+
+async def _closing(player: Player) -> str:
+    frame = await player.frame("closing")
+    return str(frame["code"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "count", "of"),
+    [("sockets_max", 3, "process"), ("sockets_an_address_max", 2, "address")],
+)
+async def test_a_connection_too_many_gets_no_socket(
+    start_table: StartTable, http: aiohttp.ClientSession, limit: str, count: int, of: str
+) -> None:
+    stack = await start_table(**{limit: count})
+    table_id = await stack.open_table()
+    players = [await stack.join(table_id, name, hello=False) for name in ("ann", "bob", "cyn")[:count]]
+    path = f"{stack.address}/play/tables/{table_id}/socket"
+    async with http.get(path, headers=UPGRADE) as answer:
+        assert answer.status == 429
+        refused = await answer.json()
+    assert (refused["code"], refused["details"]) == ("sockets_too_many", {"of": of, "count_max": count})
+    await players[0].close()
+    await _until_upgraded(http, path)
+
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}
+
+
+async def _until_upgraded(http: aiohttp.ClientSession, path: str) -> None:
+    """The place of a socket that has ended is free again."""
+    async with asyncio.timeout(5):
+        while True:
+            async with http.get(path, headers=UPGRADE) as answer:
+                if answer.status == 101:
+                    return
+
+
+async def test_an_account_has_so_many_sockets_and_a_place_is_free_again_when_one_ends(start_table: StartTable) -> None:
+    stack = await start_table(sockets_an_account_max=2)
+    table_id = await stack.open_table()
+    first, _second = [await stack.join(table_id, "ann") for _ in range(2)]
+    third = await stack.join(table_id, "ann")
+    assert await _closing(third) == "sockets_too_many"
+    other = await stack.join(table_id, "bob")
+    assert other.frames[0]["type"] == "welcome"
+    await first.close()
+
+    async def let_in() -> bool:
+        again = await stack.join(table_id, "ann")
+        return bool(again.frames[0]["type"] == "welcome")
+
+    async with asyncio.timeout(5):
+        while not await let_in():
+            pass
+
+
+async def test_a_table_has_room_for_so_many_spectators_and_always_for_who_sits_there(start_table: StartTable) -> None:
+    stack = await start_table(spectators_a_table_max=1)
+    table_id = await stack.open_table(visibility="public")
+    looks_on = await stack.join(table_id, "bob")
+    assert looks_on.frames[0]["type"] == "welcome"
+    assert await _closing(await stack.join(table_id, "cyn")) == "sockets_too_many"
+    host = await stack.join(table_id, "ann")
+    assert host.frames[0]["seat"] == 0
+    assert (await looks_on.command("sit"))["type"] == "event"
+    another = await stack.join(table_id, "dan")
+    assert another.frames[0]["type"] == "welcome"
+
+
+async def test_pings_and_pongs_do_not_put_off_the_time_for_hello(
+    start_table: StartTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "HELLO_SECONDS_MAX", 0.5)
+    stack = await start_table()
+    player = await stack.join(await stack.open_table(), "ann", hello=False)
+    socket = player.socket
+    assert socket is not None
+
+    async def ping_for_ever() -> None:
+        while not player.closed.is_set():
+            await socket.ping()
+            await asyncio.sleep(0)
+
+    pinging = asyncio.create_task(ping_for_ever())
+    try:
+        assert await _closing(player) == "hello_expected"
+    finally:
+        pinging.cancel()
+
+
+async def test_a_socket_that_hangs_up_early_is_no_fault_of_ours(start_table: StartTable) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    host, port = stack.runner.addresses[0][:2]
+    handshake = "".join(f"{name}: {value}\r\n" for name, value in {"Host": f"{host}:{port}", **UPGRADE}.items())
+    request = f"GET /play/tables/{table_id}/socket HTTP/1.1\r\n{handshake}\r\n".encode()
+    ping = b"\x89\x80\x00\x00\x00\x00"
+    with capture_logs() as logs:
+        for tail in (b"", ping, ping * 500):
+            for _ in range(20):
+                with socket.create_connection((host, port)) as connection:
+                    # Closing then sends a reset at once, with our answers unread.
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    connection.sendall(request + tail)
+        player = await stack.join(table_id, "ann")
+        assert player.frames[0]["type"] == "welcome"
+        await eventually(lambda: _open_sockets(stack) == 1)
+    assert [entry for entry in logs if entry["log_level"] in ("error", "critical")] == []
+
+
+def _open_sockets(stack: Stack) -> float:
+    registry = stack.runner.app[REGISTRY]
+    return registry.get_sample_value("table_sockets") or 0.0
