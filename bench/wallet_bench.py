@@ -26,7 +26,15 @@ from bench import stack
 from bench.machine import Meter
 from bench.rows import Row
 
-from darbar_contracts.wallet import GrantRequest, SettleRequest, Share, StakeRequest, StakeSeat, WalletAnswer
+from darbar_contracts.wallet import (
+    GrantRequest,
+    SettlePurpose,
+    SettleRequest,
+    Share,
+    StakeRequest,
+    StakeSeat,
+    WalletAnswer,
+)
 from darbar_kit.database import open_pool, queries
 from darbar_kit.provision import DatabaseUrls
 from darbar_wallet.domain.decide import GrantTerms, decide
@@ -92,7 +100,7 @@ def settle_of(stake: StakeRequest, unit: int) -> SettleRequest:
     """One team shares the pot, in turns, so that nobody runs out of coins."""
     winners = (stake.seats[0], stake.seats[2]) if unit % 2 else (stake.seats[1], stake.seats[3])
     shares = tuple(Share(seat.seat, seat.account_id, 2 * BET_COINS) for seat in winners)
-    return SettleRequest(str(uuid4()), stake.key, stake.table_id, stake.unit, (), shares)
+    return SettleRequest(str(uuid4()), stake.key, stake.table_id, stake.unit, SettlePurpose.ROUND_ENDED, (), shares)
 
 
 async def play(ask: Ask, *, tables: int, turn: int, seconds: float, postgres: int) -> Figures:

@@ -125,6 +125,7 @@ class Reason(StrEnum):
     BALANCE_TOO_HIGH = "balance_too_high", 409, "There are enough coins: a top-up is for an almost empty wallet."
     KEY_REUSED = "key_reused", 409, "This key came with another request before."
     PAYEE_UNKNOWN = "payee_unknown", 422, "Coins may go only to those who staked, and to who took a seat over."
+    PURPOSE_INVALID = "purpose_invalid", 422, "Coins are not shared out like this for this purpose."
     REQUEST_FAILED = "request_failed", 503, "The wallet could not carry this out. Try again."
     SEATS_INVALID = "seats_invalid", 422, "The seats are not allowed."
     SHORT_OF_COINS = "short_of_coins", 409, "There are not enough coins: a table needs double its bet."

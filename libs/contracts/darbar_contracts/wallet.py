@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Literal
 
 import msgspec
@@ -21,6 +22,23 @@ WALLET_ENTRIES_PAGE_MAX = 200
 BALANCES_ACCOUNTS_MAX = 200
 
 WalletReason = Reason  # The name that the wallet service still uses.
+
+
+class SettlePurpose(StrEnum):
+    """Why a pot is shared out. Stored by table and wallet, shown to players: add one, never rename one."""
+
+    ROUND_ENDED = "round_ended"
+    GAME_ENDED = "game_ended"  # With its last round (TL-34), or because the unit was the whole game.
+    TABLE_CLOSED = "table_closed"  # Inside the unit (TL-24): bets are forfeited, but for those of players who stayed.
+    ENDED_EARLY = "ended_early"  # By a vote (TL-39), after somebody had quit: the others' bets go back.
+
+
+class RefundPurpose(StrEnum):
+    """Why a stake goes back whole. Stored by table and wallet, shown to players: add one, never rename one."""
+
+    LEFT_WHILE_STAKING = "left_while_staking"  # TL-14
+    VOIDED = "voided"  # TL-24
+    ENDED_EARLY = "ended_early"  # TL-39
 
 
 class StakeSeat(msgspec.Struct, frozen=True, gc=False):
@@ -57,29 +75,34 @@ class Share(msgspec.Struct, frozen=True, gc=False):
 class SettleRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Share out the pot of a granted stake and release what is left of the reserves to those who paid them.
 
-    `pays_again`: seats whose reserve goes into the pot first. The shares, `forfeit_coins` and `rounding_coins`
-    together must be exactly the pot. Payees are stakers of the unit, or `present_holders` (accounts that took a seat
-    over). After a refund of the stake the answer is `cancelled`.
+    `pays_again`: seats whose reserve goes into the pot first. `bets_back`: seats whose bet goes back to who paid it.
+    These bets, the shares, `forfeit_coins` and `rounding_coins` together must be exactly the pot. Payees are stakers
+    of the unit, or `present_holders` (accounts that took a seat over). After a round or a game no bet goes back; for
+    the other purposes nobody wins: bets go back or are forfeited. After a refund of the stake the answer is
+    `stake_cancelled`.
     """
 
     key: LedgerName
     stake_key: LedgerName
     table_id: LedgerName
     unit: LedgerName
-    pays_again: tuple[int, ...]
-    shares: tuple[Share, ...]
+    purpose: SettlePurpose
+    pays_again: tuple[int, ...] = ()
+    shares: tuple[Share, ...] = ()
+    bets_back: tuple[int, ...] = ()
     forfeit_coins: int = 0
     rounding_coins: int = 0
     present_holders: tuple[LedgerName, ...] = ()
 
 
 class RefundRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Give everything of a stake back. Of a stake never made: a later stake with that key answers `cancelled`."""
+    """Give everything of a stake back. Of a stake never made: a later stake with that key gets `stake_cancelled`."""
 
     key: LedgerName
     stake_key: LedgerName
     table_id: LedgerName
     unit: LedgerName
+    purpose: RefundPurpose
 
 
 class GrantRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -122,7 +145,8 @@ class BalancesAnswer(msgspec.Struct, frozen=True):
 class WalletEntry(msgspec.Struct, frozen=True):
     """One line of a player's ledger. All of them together are the balance.
 
-    `reason`: bet, reserve, share, reserve_back, bet_back, new_account, top_up. `number` grows, with gaps.
+    `reason`: bet, reserve, share, reserve_back, bet_back, new_account, top_up. `purpose`: why a stake ended, a
+    SettlePurpose or a RefundPurpose. `number` grows, with gaps.
     """
 
     number: int
@@ -131,6 +155,7 @@ class WalletEntry(msgspec.Struct, frozen=True):
     unit: str | None
     table_id: str | None
     at: datetime
+    purpose: str | None = None
 
 
 class WalletView(msgspec.Struct, frozen=True):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -17,21 +19,116 @@ from darbar_kit.testing import MakeDatabase, TestDatabase
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 MIGRATIONS = Path(darbar_wallet.__file__).parent / "migrations"
-HASH = hashlib.sha256(b"").digest()
 
 INSERT_TRANSFER = """
-INSERT INTO transfer (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
-                      amount_coins, entry_count, generation)
-VALUES ($1, $2, $3::text::transfer_kind, $4, $5, '{}', '{}', $6, $7, $8, $9, $10, $11, 1)
+WITH transferred AS (
+    INSERT INTO transfer (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, purpose,
+                          account_id, amount_coins, entry_count, generation)
+    VALUES ($1, $2, $3::text::transfer_kind, $4, $5, '{}', '{}', $6, $7, $8, $9::text::transfer_purpose, $10, $11, $12,
+            1)
+)
+INSERT INTO entry (transfer_number, line, account_number, coins, reason)
+SELECT $1, line, account_number, coins, reason::entry_reason
+  FROM unnest($13::int[], $14::bigint[], $15::bigint[], $16::text[]) AS posting (line, account_number, coins, reason)
 """
 INSERT_ENTRIES = """
-INSERT INTO entry (transfer_number, line, account_number, coins, reason, unit)
-SELECT $1, line, account_number, coins, reason::entry_reason, NULL
+INSERT INTO entry (transfer_number, line, account_number, coins, reason)
+SELECT $1, line, account_number, coins, reason::entry_reason
   FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[]) AS posting (line, account_number, coins, reason)
 """
+CONSTRAINTS = r"""
+SELECT conname
+  FROM pg_constraint
+ WHERE connamespace = 'public'::regnamespace AND contype <> 'n' AND conrelid <> 'applied_migration'::regclass
+ UNION
+SELECT pg_class.relname
+  FROM pg_index
+  JOIN pg_class ON pg_class.oid = indexrelid
+ WHERE indisunique AND relnamespace = 'public'::regnamespace AND indrelid <> 'applied_migration'::regclass
+ UNION
+SELECT (regexp_matches(prosrc, 'CONSTRAINT = ''(\w+)''', 'g'))[1]
+  FROM pg_proc
+ WHERE pronamespace = 'public'::regnamespace
+"""
 
-BANK, BOTS, FORFEIT, ANN, POT = -1, -2, -3, 1, -5
+BANK, BOTS, FORFEIT, ANN, POT, RESERVE = -1, -2, -3, 1, -5, -6
 Line: TypeAlias = tuple[int, int, str]
+
+BET: tuple[Line, ...] = ((ANN, -300, "bet"), (POT, 300, "bet"))
+RESERVED: tuple[Line, ...] = ((ANN, -300, "reserve"), (RESERVE, 300, "reserve"))
+RESERVE_BACK: tuple[Line, ...] = ((RESERVE, -300, "reserve_back"), (ANN, 300, "reserve_back"))
+SHARED: tuple[Line, ...] = ((POT, -300, "share"), (ANN, 300, "share"))
+BET_BACK: tuple[Line, ...] = ((POT, -300, "bet_back"), (ANN, 300, "bet_back"))
+TOO_MUCH_BACK: tuple[Line, ...] = ((POT, -300, "bet_back"), (RESERVE, -300, "bet_back"), (ANN, 600, "bet_back"))
+ENDS_THE_STAKE: dict[str, object] = {"closes": "key-2"}
+
+# Which constraint, the kind of transfer, its lines, and what else is wrong about it. `given` is what was before.
+PLANTED_TRANSFERS: Sequence[tuple[str, str, tuple[Line, ...], dict[str, object]]] = [
+    ("entries_sum_to_zero", "stake", ((ANN, -300, "bet"), (POT, 299, "bet")), {}),
+    ("entries_sum_to_zero", "stake", BET, {"amount_coins": 299}),
+    ("entries_sum_to_zero", "stake", BET, {"entry_count": 3}),
+    ("entries_sum_to_zero", "stake", BET, {"lines": [2, 3]}),
+    ("entry_moves_coins", "stake", (*BET, (ANN, 0, "bet")), {}),
+    ("entry_line_check", "stake", BET, {"lines": [0, 1]}),
+    ("entry_pkey", "stake", BET, {"lines": [1, 1]}),
+    ("entry_has_account", "stake", ((ANN, -300, "bet"), (99, 300, "bet")), {}),
+    ("transfer_has_entries", "stake", (), {"amount_coins": 300, "entry_count": 2}),
+    ("balance_not_below_zero", "stake", ((ANN, -406, "bet"), (POT, 406, "bet")), {}),
+    ("balance_not_below_zero", "stake", ((POT, -301, "bet"), (ANN, 301, "bet")), {}),
+    ("balance_not_below_zero", "stake", ((FORFEIT, -1, "bet"), (POT, 1, "bet")), {}),
+    ("entry_fits_transfer", "stake", ((ANN, -300, "share"), (POT, 300, "share")), {}),
+    ("entry_fits_transfer", "refund", (*SHARED, *RESERVE_BACK), ENDS_THE_STAKE),
+    ("entry_fits_transfer", "settle", (*BET_BACK, *RESERVE_BACK), ENDS_THE_STAKE),
+    ("entry_fits_transfer", "settle", (*SHARED, *RESERVE_BACK), {"purpose": "table_closed", **ENDS_THE_STAKE}),
+    ("entry_fits_transfer", "settle", (*SHARED, *RESERVE_BACK), {"purpose": "ended_early", **ENDS_THE_STAKE}),
+    ("entry_fits_transfer", "top_up", ((BANK, -5, "new_account"), (ANN, 5, "new_account")), {"account_id": "bob"}),
+    ("entry_fits_transfer", "new_account", ((BANK, -5, "top_up"), (ANN, 5, "top_up")), {"account_id": "bob"}),
+    ("ending_empties_the_stake", "settle", SHARED, ENDS_THE_STAKE),
+    ("ending_empties_the_stake", "settle", RESERVE_BACK, ENDS_THE_STAKE),
+    ("ending_empties_the_stake", "refund", TOO_MUCH_BACK, ENDS_THE_STAKE),
+    ("ending_empties_the_stake", "refund", tuple((n, c, "reserve_back") for n, c, _ in TOO_MUCH_BACK), ENDS_THE_STAKE),
+    ("refusals_move_nothing", "stake", BET, {"done": False}),
+    ("refusals_move_nothing", "refund", (), {"done": False, "closes": "key-2"}),
+    ("amount_has_entries", "refund", (), {"entry_count": 2}),
+    ("done_moves_coins", "stake", (), {}),
+    ("closes_a_stake", "stake", BET, {"closes": "key-1"}),
+    ("settle_closes", "settle", (*SHARED, *RESERVE_BACK), {}),
+    ("purpose_of_an_ending", "settle", (*SHARED, *RESERVE_BACK), {"purpose": "voided", **ENDS_THE_STAKE}),
+    ("purpose_of_an_ending", "refund", (*BET_BACK, *RESERVE_BACK), {"purpose": "round_ended", **ENDS_THE_STAKE}),
+    ("ending_has_purpose", "settle", (*SHARED, *RESERVE_BACK), {"purpose": None, **ENDS_THE_STAKE}),
+    ("ending_has_purpose", "refund", (), {"purpose": None}),
+    ("ending_has_purpose", "stake", BET, {"purpose": "voided"}),
+    ("grant_names_account", "top_up", (), {"done": False, "account_id": None, "table_id": "t", "unit": "g1.r1"}),
+    ("grant_names_account", "stake", BET, {"account_id": "ann", "table_id": None}),
+    ("table_is_named", "stake", BET, {"table_id": None}),
+    ("table_is_named", "stake", BET, {"unit": None}),
+    ("transfer_amount_coins_check", "refund", BET_BACK, {"amount_coins": -1}),
+    ("transfer_entry_count_check", "refund", (), {"amount_coins": 5, "entry_count": -1}),
+    ("transfer_key_check", "stake", BET, {"key": ""}),
+    ("transfer_key_check", "stake", BET, {"key": "k" * 129}),
+    ("transfer_key_key", "stake", BET, {"key": "key-1"}),
+    ("transfer_number_check", "stake", BET, {"number": 0}),
+    ("transfer_pkey", "refund", (), {"number": 1}),
+    ("transfer_request_hash_check", "stake", BET, {"request_hash": b""}),
+    ("transfer_closes_once", "refund", (), {"closes": "key-9"}),
+    ("transfer_new_account_once", "new_account", ((BANK, -5, "new_account"), (ANN, 5, "new_account")), {}),
+    ("transfer_top_up_once_a_day", "top_up", ((BANK, -5, "top_up"), (ANN, 5, "top_up")), {}),
+]
+PLANTED_STATEMENTS: Sequence[tuple[str, str]] = [
+    *(
+        ("account_name_check", f"INSERT INTO account (number, account) VALUES (9, '{name}')")
+        for name in ("player:", "player:a b", "player:ann\n", "house:mine", "cellar:x", "ann")
+    ),
+    *(
+        ("players_are_above_zero", f"INSERT INTO account (number, account) VALUES ({number}, '{name}')")
+        for number, name in ((-9, "player:eve"), (9, "pot:t2"), (0, "player:eve"), (0, "pot:t2"))
+    ),
+    ("account_pkey", "INSERT INTO account (number, account) VALUES (1, 'player:eve')"),
+    ("account_account_key", "INSERT INTO account (number, account) VALUES (9, 'player:ann')"),
+    ("staked_not_below_zero", "UPDATE account SET staked_coins = -1"),
+    ("wallet_writer_pkey", f"INSERT INTO wallet_writer (writer_id, expires_at) VALUES ('{uuid4()}', now())"),
+    ("wallet_writer_singleton_check", f"INSERT INTO wallet_writer VALUES (false, '{uuid4()}', now())"),
+]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -43,7 +140,28 @@ async def shared(make_database: MakeDatabase) -> TestDatabase:
 @pytest_asyncio.fixture(loop_scope="session")
 async def ledger(shared: TestDatabase) -> AsyncIterator[Connection]:
     """A connection with the service's rights, in a transaction that is rolled back."""
-    connection = await asyncpg.connect(shared.url)
+    async with _rolled_back(shared.url) as connection:
+        yield connection
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def given(ledger: Connection) -> Connection:
+    """Ann was granted 1,000 coins, staked 300, and topped up by 5; a stake that never came was closed in advance."""
+    await _fill(ledger)
+    return ledger
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def given_to_owner(shared: TestDatabase) -> AsyncIterator[Connection]:
+    """The same for the owner of the tables, who may do more than the service."""
+    async with _rolled_back(shared.owner_url) as connection:
+        await _fill(connection)
+        yield connection
+
+
+@asynccontextmanager
+async def _rolled_back(url: str) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(url)
     transaction = connection.transaction()
     await transaction.start()
     yield connection
@@ -51,51 +169,36 @@ async def ledger(shared: TestDatabase) -> AsyncIterator[Connection]:
     await connection.close()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def accounts(ledger: Connection) -> Connection:
-    """Ann, who was granted 1,000 coins by transfer 1, and a table's pot."""
-    await ledger.execute("INSERT INTO account (number, account) VALUES ($1, 'player:ann'), ($2, 'pot:t')", ANN, POT)
-    await post(ledger, 1, (BANK, -1000, "new_account"), (ANN, 1000, "new_account"), kind="new_account")
-    return ledger
+async def _fill(connection: Connection) -> None:
+    names = ((ANN, "player:ann"), (POT, "pot:t"), (RESERVE, "reserve:t"))
+    await connection.executemany("INSERT INTO account (number, account) VALUES ($1, $2)", names)
+    await connection.execute("INSERT INTO wallet_writer (writer_id, expires_at) VALUES ($1, now())", uuid4())
+    await post(connection, 1, "new_account", (BANK, -1000, "new_account"), (ANN, 1000, "new_account"))
+    await post(connection, 2, "stake", *BET, *RESERVED)
+    await post(connection, 3, "refund", closes="key-9")
+    await post(connection, 4, "top_up", (BANK, -5, "top_up"), (ANN, 5, "top_up"))
 
 
-async def post(
-    connection: Connection,
-    number: int,
-    *lines: Line,
-    kind: str = "stake",
-    done: bool = True,
-    amount: int | None = None,
-    count: int | None = None,
-    closes: str | None = None,
-    account_id: str | None = "ann",
-    first_line: int = 1,
-) -> None:
+async def post(connection: Connection, number: int, kind: str, /, *entries: Line, **planted: object) -> None:
     """A transfer with its lines in one statement, as the service writes them, but for what the test plants."""
     grants = kind in ("new_account", "top_up")
-    values = [
-        number,
-        f"key-{number}",
-        kind,
-        done,
-        HASH,
-        None if grants else "t",
-        None if grants else "g1.r1",
-        closes,
-        account_id if grants else None,
-        sum(coins for _, coins, _ in lines if coins > 0) if amount is None else amount,
-        len(lines) if count is None else count,
-    ]
-    columns: list[list[object]] = [
-        list(range(first_line, first_line + len(lines))),
-        [account for account, _, _ in lines],
-        [coins for _, coins, _ in lines],
-        [reason for _, _, reason in lines],
-    ]
-    entries = INSERT_ENTRIES
-    for place in range(5, 0, -1):
-        entries = entries.replace(f"${place}", f"${place + 10}" if place > 1 else "$1")
-    await execute(connection, f"WITH transferred AS ({INSERT_TRANSFER}) {entries}", *values, *columns)
+    row: dict[str, object] = {
+        "number": number,
+        "key": f"key-{number}",
+        "kind": kind,
+        "done": True,
+        "request_hash": hashlib.sha256(b"").digest(),
+        "table_id": None if grants else "t",
+        "unit": None if grants else "g1.r1",
+        "closes": None,
+        "purpose": {"settle": "round_ended", "refund": "voided"}.get(kind),
+        "account_id": "ann" if grants else None,
+        "amount_coins": sum(coins for _, coins, _ in entries if coins > 0),
+        "entry_count": len(entries),
+        "lines": list(range(1, len(entries) + 1)),
+    }
+    columns = zip(*entries, strict=True) if entries else ((), (), ())
+    await execute(connection, INSERT_TRANSFER, *(row | planted).values(), *columns)
 
 
 async def execute(connection: Connection, statement: str, *values: object) -> None:
@@ -104,114 +207,70 @@ async def execute(connection: Connection, statement: str, *values: object) -> No
         await connection.execute(statement, *values)
 
 
-async def balance(connection: Connection, number: int) -> int:
-    coins: int = await connection.fetchval("SELECT balance_coins FROM account WHERE number = $1", number)
-    return coins
+async def funds(connection: Connection, number: int) -> tuple[int, int]:
+    """Balance and stakes."""
+    row = await connection.fetchrow("SELECT balance_coins, staked_coins FROM account WHERE number = $1", number)
+    assert row is not None
+    return row["balance_coins"], row["staked_coins"]
 
 
-async def test_entries_move_the_balances_by_themselves(accounts: Connection) -> None:
-    await post(accounts, 2, (ANN, -300, "bet"), (POT, 300, "bet"))
+async def test_entries_move_the_balances_by_themselves(given: Connection) -> None:
+    assert (await funds(given, ANN), await funds(given, POT)) == ((405, 300), (300, 0))
 
-    assert (await balance(accounts, ANN), await balance(accounts, POT)) == (700, 300)
-    assert await accounts.fetchval("SELECT staked_coins FROM account WHERE number = $1", ANN) == 300
+    await post(given, 5, "settle", (POT, -300, "forfeit"), (FORFEIT, 300, "forfeit"), *RESERVE_BACK, closes="key-2")
+
+    assert (await funds(given, ANN), await funds(given, FORFEIT)) == ((705, 0), (300, 0))
 
 
-@pytest.mark.parametrize(
-    ("lines", "planted", "constraint"),
-    [
-        (((ANN, -300, "bet"), (POT, 299, "bet")), {}, "entries_sum_to_zero"),
-        (((ANN, -300, "bet"), (POT, 300, "bet")), {"amount": 299}, "entries_sum_to_zero"),
-        (((ANN, -300, "bet"), (POT, 300, "bet")), {"count": 3}, "entries_sum_to_zero"),
-        (((ANN, -300, "bet"), (POT, 300, "bet")), {"first_line": 2}, "entries_sum_to_zero"),
-        (((ANN, -300, "bet"), (POT, 300, "bet"), (ANN, 0, "bet")), {}, "entry_moves_coins"),
-        ((), {"amount": 300, "count": 2}, "transfer_has_entries"),
-        (((ANN, -1001, "bet"), (POT, 1001, "bet")), {}, "balance_not_below_zero"),
-        (((POT, -1, "share"), (ANN, 1, "share")), {}, "balance_not_below_zero"),
-        (((FORFEIT, -1, "share"), (ANN, 1, "share")), {}, "balance_not_below_zero"),
-        (((ANN, -300, "bet"), (99, 300, "bet")), {}, "entry_has_account"),
-        (((ANN, -300, "bet"), (POT, 300, "bet")), {"done": False}, "refusals_move_nothing"),
-        ((), {}, "done_moves_coins"),
-        (((ANN, -300, "bet"), (POT, 300, "bet")), {"closes": "key-1"}, "closes_a_stake"),
-        (((ANN, -300, "share"), (POT, 300, "share")), {"kind": "settle"}, "settle_closes"),
-        (((BANK, -5, "new_account"), (ANN, 5, "new_account")), {"kind": "new_account"}, "transfer_new_account_once"),
-        (((BANK, -5, "top_up"), (ANN, 5, "top_up")), {"kind": "top_up", "account_id": None}, "grant_names_account"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "purpose"), [("refund", "ended_early"), ("settle", "table_closed")])
+async def test_a_bet_goes_back_when_nobody_wins(given: Connection, kind: str, purpose: str) -> None:
+    await post(given, 5, kind, *BET_BACK, *RESERVE_BACK, closes="key-2", purpose=purpose)
+
+    assert await funds(given, ANN) == (1005, 0)
+
+
+@pytest.mark.parametrize(("constraint", "kind", "entries", "planted"), PLANTED_TRANSFERS)
 async def test_a_transfer_that_breaks_a_rule_is_refused(
-    accounts: Connection, lines: tuple[Line, ...], planted: dict[str, object], constraint: str
+    given: Connection, constraint: str, kind: str, entries: tuple[Line, ...], planted: dict[str, object]
 ) -> None:
     with pytest.raises(asyncpg.IntegrityConstraintViolationError) as refused:
-        await post(accounts, 2, *lines, **planted)  # type: ignore[arg-type]
+        await post(given, 5, kind, *entries, **planted)
 
     assert refused.value.constraint_name == constraint
-    assert await accounts.fetchval("SELECT count(*) FROM transfer") == 1
-    assert await balance(accounts, ANN) == 1000
+    assert await given.fetchval("SELECT count(*) FROM transfer") == 4
+    assert await funds(given, ANN) == (405, 300)
 
 
-async def test_the_house_s_bank_and_bots_may_be_below_zero(accounts: Connection) -> None:
-    await post(accounts, 2, (BOTS, -300, "bet"), (POT, 300, "bet"))
+@pytest.mark.parametrize(("constraint", "statement"), PLANTED_STATEMENTS)
+async def test_a_row_that_breaks_a_rule_is_refused(given_to_owner: Connection, constraint: str, statement: str) -> None:
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError) as refused:
+        await execute(given_to_owner, statement)
 
-    assert (await balance(accounts, BANK), await balance(accounts, BOTS)) == (-1000, -300)
-
-
-async def test_a_key_and_a_number_are_taken_once(accounts: Connection) -> None:
-    with pytest.raises(asyncpg.UniqueViolationError):
-        await post(accounts, 1, (ANN, -300, "bet"), (POT, 300, "bet"))
+    assert refused.value.constraint_name == constraint
 
 
-async def test_a_stake_is_closed_once(accounts: Connection) -> None:
-    await post(accounts, 2, (ANN, -300, "bet"), (POT, 300, "bet"))
-    await post(accounts, 3, (POT, -300, "share"), (ANN, 300, "share"), kind="settle", closes="key-2")
+async def test_every_constraint_of_the_ledger_is_tried(ledger: Connection) -> None:
+    constraints = {row[0] for row in await ledger.fetch(CONSTRAINTS)}
 
-    with pytest.raises(asyncpg.UniqueViolationError) as refused:
-        await post(accounts, 4, kind="refund", closes="key-2")
-
-    assert refused.value.constraint_name == "transfer_closes_once"
+    tried = {planted[0] for planted in (*PLANTED_TRANSFERS, *PLANTED_STATEMENTS)}
+    assert len(constraints) > 25
+    assert constraints == tried
 
 
-async def test_a_closed_stake_is_no_longer_among_the_player_s_stakes(accounts: Connection) -> None:
-    await post(accounts, 2, (ANN, -300, "bet"), (POT, 300, "bet"))
-    await post(accounts, 3, (POT, -300, "forfeit"), (FORFEIT, 300, "forfeit"), kind="settle", closes="key-2")
+async def test_the_house_s_bank_and_bots_may_be_below_zero(given: Connection) -> None:
+    await post(given, 5, "stake", (BOTS, -300, "bet"), (POT, 300, "bet"))
 
-    assert await accounts.fetchval("SELECT staked_coins FROM account WHERE number = $1", ANN) == 0
-
-
-@pytest.mark.ruling("TL-23")
-async def test_a_second_top_up_on_a_day_is_refused(accounts: Connection) -> None:
-    await post(accounts, 2, (BANK, -5, "top_up"), (ANN, 5, "top_up"), kind="top_up")
-
-    with pytest.raises(asyncpg.UniqueViolationError) as refused:
-        await post(accounts, 3, (BANK, -5, "top_up"), (ANN, 5, "top_up"), kind="top_up")
-
-    assert refused.value.constraint_name == "transfer_top_up_once_a_day"
+    assert (await funds(given, BANK), await funds(given, BOTS)) == ((-1005, 0), (-300, 300))
 
 
-async def test_lines_can_not_be_added_to_a_transfer_later(accounts: Connection) -> None:
-    lines: list[list[object]] = [[3, 4], [BANK, ANN], [-1000, 1000], ["top_up", "top_up"]]
+@pytest.mark.parametrize("number", [1, 77])
+async def test_lines_can_not_be_added_later_nor_without_a_transfer(given: Connection, number: int) -> None:
+    lines: list[list[object]] = [[3, 4], [BANK, ANN], [-1000, 1000], ["new_account", "new_account"]]
 
     with pytest.raises(asyncpg.IntegrityConstraintViolationError) as refused:
-        await execute(accounts, INSERT_ENTRIES, 1, *lines)
+        await execute(given, INSERT_ENTRIES, number, *lines)
 
     assert refused.value.constraint_name == "entries_sum_to_zero"
-
-
-async def test_lines_without_a_transfer_are_refused(accounts: Connection) -> None:
-    lines: list[list[object]] = [[1, 2], [BANK, ANN], [-1000, 1000], ["top_up", "top_up"]]
-
-    with pytest.raises(asyncpg.IntegrityConstraintViolationError):
-        await execute(accounts, INSERT_ENTRIES, 77, *lines)
-
-
-@pytest.mark.parametrize(("number", "name"), [(-9, "player:eve"), (9, "pot:t2"), (0, "player:eve"), (0, "pot:t2")])
-async def test_only_players_have_numbers_above_zero(ledger: Connection, number: int, name: str) -> None:
-    with pytest.raises(asyncpg.CheckViolationError):
-        await execute(ledger, "INSERT INTO account (number, account) VALUES ($1, $2)", number, name)
-
-
-@pytest.mark.parametrize("name", ["player:", "player:a b", "player:ann\n", "house:mine", "cellar:x", "ann"])
-async def test_an_account_has_one_of_the_known_names(ledger: Connection, name: str) -> None:
-    with pytest.raises(asyncpg.CheckViolationError):
-        await execute(ledger, "INSERT INTO account (number, account) VALUES (9, $1)", name)
 
 
 @pytest.mark.parametrize(
@@ -235,9 +294,9 @@ async def test_an_account_has_one_of_the_known_names(ledger: Connection, name: s
         "SET session_replication_role = replica",
     ],
 )
-async def test_the_service_may_not_change_what_is_written(accounts: Connection, statement: str) -> None:
+async def test_the_service_may_not_change_what_is_written(given: Connection, statement: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await execute(accounts, statement)
+        await execute(given, statement)
 
 
 async def test_the_service_owns_nothing(ledger: Connection) -> None:
@@ -257,6 +316,6 @@ async def test_the_owner_of_the_tables_can_not_unbalance_them_either(shared: Tes
     owner = await asyncpg.connect(shared.owner_url)
     try:
         with pytest.raises(asyncpg.IntegrityConstraintViolationError):
-            await post(owner, 2, (BANK, -300, "bet"), (BOTS, 299, "bet"))
+            await post(owner, 2, "stake", (BANK, -300, "bet"), (BOTS, 299, "bet"))
     finally:
         await owner.close()

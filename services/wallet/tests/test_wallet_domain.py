@@ -9,7 +9,9 @@ import pytest
 from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     GrantRequest,
+    RefundPurpose,
     RefundRequest,
+    SettlePurpose,
     SettleRequest,
     Share,
     StakeRequest,
@@ -18,10 +20,23 @@ from darbar_contracts.wallet import (
 )
 from darbar_wallet.domain.decide import BET_COINS_MAX, SEATS_MAX, GrantTerms, decide
 from darbar_wallet.domain.ledger_view import Decision, LedgerView
-from darbar_wallet.domain.transfers import BANK, BOTS, FORFEIT, ROUNDING, TransferRequest, keyed, player, pot, reserve
+from darbar_wallet.domain.transfers import (
+    BANK,
+    BOTS,
+    FORFEIT,
+    ROUNDING,
+    EntryReason,
+    Posting,
+    TransferRequest,
+    keyed,
+    player,
+    pot,
+    reserve,
+)
 
 TERMS = GrantTerms()
 BET = 100
+CLOSED = SettlePurpose.TABLE_CLOSED
 
 
 def rich(*account_ids: str) -> LedgerView:
@@ -50,17 +65,31 @@ def stake(*account_ids: str | None, key: str = "stake", bet_coins: int = BET) ->
 def settle(
     *shares: tuple[int, str | None, int],
     key: str = "settle",
+    purpose: SettlePurpose = SettlePurpose.ROUND_ENDED,
     pays_again: tuple[int, ...] = (),
+    bets_back: tuple[int, ...] = (),
     forfeit_coins: int = 0,
     rounding_coins: int = 0,
     present_holders: tuple[str, ...] = (),
 ) -> SettleRequest:
     given = tuple(Share(*share) for share in shares)
-    return SettleRequest(key, "stake", "t", "g1.r1", pays_again, given, forfeit_coins, rounding_coins, present_holders)
+    return SettleRequest(
+        key=key,
+        stake_key="stake",
+        table_id="t",
+        unit="g1.r1",
+        purpose=purpose,
+        pays_again=pays_again,
+        shares=given,
+        bets_back=bets_back,
+        forfeit_coins=forfeit_coins,
+        rounding_coins=rounding_coins,
+        present_holders=present_holders,
+    )
 
 
 def refund(*, key: str = "refund", stake_key: str = "stake", table_id: str = "t") -> RefundRequest:
-    return RefundRequest(key, stake_key, table_id, "g1.r1")
+    return RefundRequest(key, stake_key, table_id, "g1.r1", RefundPurpose.VOIDED)
 
 
 def grant(account_id: str, kind: Literal["new_account", "top_up"], key: str = "") -> GrantRequest:
@@ -131,6 +160,16 @@ def test_two_stakes_on_one_seat_are_refused() -> None:
         (settle((0, "ann", 500), pays_again=(7,)), Reason.SEATS_INVALID),
         (settle((0, "ann", 600), pays_again=(1, 1)), Reason.SEATS_INVALID),
         (settle(*[(0, "ann", 0)] * (SEATS_MAX + 1)), Reason.SEATS_INVALID),
+        (settle(purpose=CLOSED, bets_back=(7,), forfeit_coins=300), Reason.SEATS_INVALID),
+        (settle(purpose=CLOSED, bets_back=(1, 1), forfeit_coins=200), Reason.SEATS_INVALID),
+        (settle(purpose=CLOSED, bets_back=(1,), forfeit_coins=400), Reason.SUM_MISMATCH),
+        (settle(purpose=CLOSED, bets_back=(1,), forfeit_coins=200), Reason.SUM_MISMATCH),
+        (settle((0, "ann", 100), purpose=CLOSED, forfeit_coins=300), Reason.PURPOSE_INVALID),
+        (settle(purpose=CLOSED, pays_again=(0,), forfeit_coins=500), Reason.PURPOSE_INVALID),
+        (settle(purpose=CLOSED, forfeit_coins=399, rounding_coins=1), Reason.PURPOSE_INVALID),
+        (settle((0, "ann", 100), purpose=SettlePurpose.ENDED_EARLY, forfeit_coins=300), Reason.PURPOSE_INVALID),
+        (settle((0, "ann", 300), bets_back=(1,)), Reason.PURPOSE_INVALID),
+        (settle((0, "ann", 300), purpose=SettlePurpose.GAME_ENDED, bets_back=(1,)), Reason.PURPOSE_INVALID),
     ],
 )
 def test_a_settle_that_is_not_exactly_the_pot_is_refused(request_: SettleRequest, reason: Reason) -> None:
@@ -159,8 +198,22 @@ def test_a_pot_can_be_forfeited_whole_and_the_reserves_go_back() -> None:
     ledger = rich("ann", "bob")
     tell(ledger, stake("ann", "bob"))
 
-    assert tell(ledger, settle(forfeit_coins=200)).balances == {"ann": 900, "bob": 900}
+    assert tell(ledger, settle(purpose=CLOSED, forfeit_coins=200)).balances == {"ann": 900, "bob": 900}
     assert ledger.balances[FORFEIT] == 200
+
+
+@pytest.mark.ruling("TL-37")
+@pytest.mark.parametrize("purpose", [CLOSED, SettlePurpose.ENDED_EARLY])
+def test_who_stayed_gets_the_bet_back_and_who_quit_loses_it(purpose: SettlePurpose) -> None:
+    ledger = rich("ann", "bob")
+    tell(ledger, stake("ann", None, "bob", None))
+
+    decision = _decided(ledger, settle(purpose=purpose, bets_back=(0, 1, 3), forfeit_coins=100))
+
+    assert decision.answer == WalletAnswer(True, balances={"ann": 1000, "bob": 900})
+    assert Posting(player("ann"), 100, EntryReason.BET_BACK) in decision.postings
+    assert (ledger.balances[FORFEIT], ledger.balances[BOTS]) == (100, 0)
+    assert ledger.balances[pot("t")] == ledger.balances[reserve("t")] == 0
 
 
 @pytest.mark.ruling("TL-21")

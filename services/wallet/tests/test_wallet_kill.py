@@ -26,7 +26,9 @@ from darbar_contracts.wallet import (
     WALLET_AUDIT,
     AuditRequest,
     GrantRequest,
+    RefundPurpose,
     RefundRequest,
+    SettlePurpose,
     SettleRequest,
     Share,
     StakeRequest,
@@ -191,13 +193,20 @@ class Load:
     def _end(self, stake: StakeRequest) -> tuple[str, SettleRequest | RefundRequest]:
         key = str(uuid4())
         if self._chance.random() < 0.3:
-            return WALLET_REFUND, RefundRequest(key, stake.key, stake.table_id, stake.unit)
+            return WALLET_REFUND, RefundRequest(key, stake.key, stake.table_id, stake.unit, RefundPurpose.VOIDED)
         again = self._chance.choice(((), (1, 3)))
         whole = stake.bet_coins * (4 + len(again))
         shares = (Share(0, stake.seats[0].account_id, whole // 2), Share(2, stake.seats[2].account_id, whole // 2))
         rounding = whole - 2 * (whole // 2)
         return WALLET_SETTLE, SettleRequest(
-            key, stake.key, stake.table_id, stake.unit, again, shares, rounding_coins=rounding
+            key,
+            stake.key,
+            stake.table_id,
+            stake.unit,
+            SettlePurpose.ROUND_ENDED,
+            again,
+            shares,
+            rounding_coins=rounding,
         )
 
     async def _ask_twice(self, subject: str, request: TransferRequest) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     GrantRequest,
+    RefundPurpose,
     RefundRequest,
+    SettlePurpose,
     SettleRequest,
     Share,
     StakeRequest,
@@ -43,32 +46,48 @@ def stakes(draw: st.DrawFn) -> StakeRequest:
 def wild_settles(draw: st.DrawFn) -> SettleRequest:
     shares = tuple(Share(seat, draw(holders), draw(coins)) for seat in range(draw(st.integers(0, 3))))
     again = tuple(draw(st.lists(st.integers(0, 4), max_size=2)))
-    return SettleRequest(draw(keys), draw(keys), draw(tables), "u", again, shares, draw(coins), 0, ("dan",))
+    back = tuple(draw(st.lists(st.integers(0, 4), max_size=2)))
+    purpose = draw(st.sampled_from(SettlePurpose))
+    request = SettleRequest(draw(keys), draw(keys), draw(tables), "u", purpose, again, shares, back, draw(coins))
+    return msgspec.structs.replace(request, present_holders=("dan",))
 
 
-# Stands for a settle of an open stake: its key and who pays again. The sum is worked out when it comes to it.
-fair_settles = st.builds(lambda key, seats: (key, seats), keys, st.sets(st.integers(0, 3)))
-refunds = st.builds(RefundRequest, key=keys, stake_key=keys, table_id=tables, unit=st.just("u"))
+class FairSettle(NamedTuple):
+    """Stands for a settle of an open stake: who pays again, or whose bet goes back; the sum comes later."""
+
+    key: str
+    purpose: SettlePurpose
+    seats: set[int]
+
+
+fair_settles = st.builds(FairSettle, keys, st.sampled_from(SettlePurpose), st.sets(st.integers(0, 3)))
+refunds = st.builds(RefundRequest, keys, keys, tables, st.just("u"), st.sampled_from(RefundPurpose))
 kinds: st.SearchStrategy[Literal["new_account", "top_up"]] = st.sampled_from(["new_account", "top_up"])
 grants = st.builds(GrantRequest, key=keys, account_id=st.sampled_from(PLAYERS), kind=kinds)
-Step = TransferRequest | tuple[str, set[int]]
+Step = TransferRequest | FairSettle
 steps: st.SearchStrategy[list[Step]] = st.lists(
     st.one_of(stakes(), wild_settles(), fair_settles, refunds, grants), max_size=REQUESTS_MAX
 )
 
 
-def fair(step: tuple[str, set[int]], ledger: LedgerView) -> SettleRequest | None:
+def fair(step: FairSettle, ledger: LedgerView) -> SettleRequest | None:
     """Shares the pot of the first open stake among those who did not pay again, first come, first served."""
-    key, again = step
     for stake_key, known in ledger.answered.items():
         if known.stake is None or not known.answer.done or stake_key in ledger.closed:
             continue
         stake = known.stake
-        pays_again = tuple(sorted(again & {seat.seat for seat in stake.seats}))
-        whole = stake.bet_coins * (len(stake.seats) + len(pays_again))
+        seats = tuple(sorted(step.seats & {seat.seat for seat in stake.seats}))
+        if step.purpose in (SettlePurpose.TABLE_CLOSED, SettlePurpose.ENDED_EARLY):
+            lost = stake.bet_coins * (len(stake.seats) - len(seats))
+            return SettleRequest(
+                step.key, stake_key, stake.table_id, "u", step.purpose, bets_back=seats, forfeit_coins=lost
+            )
+        whole = stake.bet_coins * (len(stake.seats) + len(seats))
         winner = stake.seats[-1]
         shares = (Share(winner.seat, winner.account_id, whole // 2),)
-        return SettleRequest(key, stake_key, stake.table_id, "u", pays_again, shares, whole - whole // 2 - 1, 1)
+        return SettleRequest(
+            step.key, stake_key, stake.table_id, "u", step.purpose, seats, shares, (), whole - whole // 2 - 1, 1
+        )
     return None
 
 
@@ -77,7 +96,7 @@ def played(sequence: list[Step]) -> tuple[LedgerView, list[tuple[TransferRequest
     ledger = LedgerView()
     told: list[tuple[TransferRequest, WalletAnswer, int]] = []
     for step in sequence:
-        request = fair(step, ledger) if isinstance(step, tuple) else step
+        request = fair(step, ledger) if isinstance(step, FairSettle) else step
         if request is None:
             continue
         asked = keyed(request)

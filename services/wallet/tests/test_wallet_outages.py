@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from darbar_contracts.subjects import WALLET_GRANT, WALLET_REFUND, WALLET_STAKE
-from darbar_contracts.wallet import GrantRequest, RefundRequest, WalletAnswer, WalletAudit
+from darbar_contracts.wallet import GrantRequest, RefundPurpose, RefundRequest, WalletAnswer, WalletAudit
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import TestDatabase, eventually
@@ -195,7 +195,9 @@ async def test_random_cuts_under_load_lose_and_double_nothing(
             if chance.random() < 0.3:
                 proxy.arm(chance.choice(["before", "after"]))
             if (await ask_until_answered(bus, WALLET_STAKE, stake)).done and chance.random() < 0.5:
-                back = RefundRequest(f"back-{table}-{unit}", stake.key, stake.table_id, stake.unit)
+                back = RefundRequest(
+                    f"back-{table}-{unit}", stake.key, stake.table_id, stake.unit, RefundPurpose.VOIDED
+                )
                 assert (await ask_until_answered(bus, WALLET_REFUND, back)).done
             elif (await ask_until_answered(bus, WALLET_STAKE, stake)).done:
                 taken += 4 * stake.bet_coins

@@ -17,7 +17,9 @@ from darbar_contracts.wallet import (
     WALLET_AUDIT,
     AuditRequest,
     GrantRequest,
+    RefundPurpose,
     RefundRequest,
+    SettlePurpose,
     SettleRequest,
     Share,
     WalletAnswer,
@@ -59,17 +61,20 @@ async def test_a_stake_is_taken_shared_out_and_shown(wallet: HttpClient, bus: Bu
     assert (during.balance_coins, during.reserved_coins, during.in_pots_coins) == (4800, 100, 100)
 
     shares = (Share(0, "ann", 200), Share(2, "bob", 200))
-    settled = await ask(bus, WALLET_SETTLE, SettleRequest("s", stake.key, "t1", "g1.r1", (), shares))
+    settled = await ask(
+        bus, WALLET_SETTLE, SettleRequest("s", stake.key, "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (), shares)
+    )
 
     assert settled.balances == {"ann": 5100, "bob": 5100}
     after = await _view(wallet, token_key, "ann")
     assert (after.balance_coins, after.reserved_coins, after.in_pots_coins) == (5100, 0, 0)
-    assert [(entry.reason, entry.coins, entry.unit, entry.table_id) for entry in after.entries] == [
-        ("share", 200, "g1.r1", "t1"),
-        ("reserve_back", 100, "g1.r1", "t1"),
-        ("reserve", -100, "g1.r1", "t1"),
-        ("bet", -100, "g1.r1", "t1"),
-        ("new_account", 5000, None, None),
+    lines = [(entry.reason, entry.purpose, entry.coins, entry.unit, entry.table_id) for entry in after.entries]
+    assert lines == [
+        ("share", "round_ended", 200, "g1.r1", "t1"),
+        ("reserve_back", "round_ended", 100, "g1.r1", "t1"),
+        ("reserve", None, -100, "g1.r1", "t1"),
+        ("bet", None, -100, "g1.r1", "t1"),
+        ("new_account", None, 5000, None, None),
     ]
     assert sum(entry.coins for entry in after.entries) == after.balance_coins
 
@@ -80,12 +85,35 @@ async def _view(wallet: HttpClient, token_key: str, account_id: str, query: str 
         return msgspec.json.decode(await response.read(), type=WalletView)
 
 
+@pytest.mark.ruling("TL-37")
+async def test_a_player_s_lines_say_why_the_stake_ended(wallet: HttpClient, bus: Bus, token_key: str) -> None:
+    await welcome(bus, "ann", "bob")
+    stake, other = stake_of("ann", "bob"), stake_of("ann", "bob")
+    for request in (stake, other):
+        await ask(bus, WALLET_STAKE, request)
+    closing = SettleRequest(
+        "s", stake.key, "t1", "g1.r1", SettlePurpose.TABLE_CLOSED, bets_back=(0,), forfeit_coins=100
+    )
+
+    assert (await ask(bus, WALLET_SETTLE, closing)).balances == {"ann": 4800, "bob": 4700}
+    refund = RefundRequest("r", other.key, "t1", "g1.r1", RefundPurpose.LEFT_WHILE_STAKING)
+    assert (await ask(bus, WALLET_REFUND, refund)).balances == {"ann": 5000, "bob": 4900}
+
+    seen = {
+        name: [(entry.reason, entry.purpose) for entry in (await _view(wallet, token_key, name, "?limit=4")).entries]
+        for name in ("ann", "bob")
+    }
+    back = [("reserve_back", "left_while_staking"), ("bet_back", "left_while_staking")]
+    assert seen["ann"] == [*back, ("bet_back", "table_closed"), ("reserve_back", "table_closed")]
+    assert seen["bob"] == [*back, ("reserve_back", "table_closed"), ("reserve", None)]
+
+
 @pytest.mark.ruling("CP-34")
 async def test_a_sweep_is_paid_out_and_posting_it_twice_is_a_no_op(wallet: HttpClient, bus: Bus) -> None:
     await welcome(bus, "ann", "bob", "cid", "dan")
     stake = stake_of("ann", "bob", "cid", "dan")
     shares = (Share(0, "ann", 300), Share(2, "cid", 300))
-    settle = SettleRequest("s", stake.key, "t1", "g1.r1", (1, 3), shares)
+    settle = SettleRequest("s", stake.key, "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (1, 3), shares)
     await ask(bus, WALLET_STAKE, stake)
 
     first = await ask(bus, WALLET_SETTLE, settle)
@@ -98,7 +126,9 @@ async def test_a_sweep_is_paid_out_and_posting_it_twice_is_a_no_op(wallet: HttpC
 async def test_refusals_travel_as_answers(wallet: HttpClient, bus: Bus) -> None:
     await welcome(bus, "ann")
     short = await ask(bus, WALLET_STAKE, stake_of("ann", "bob"))
-    unknown = await ask(bus, WALLET_SETTLE, SettleRequest("s", "nothing", "t1", "g1.r1", (), ()))
+    unknown = await ask(
+        bus, WALLET_SETTLE, SettleRequest("s", "nothing", "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (), ())
+    )
 
     assert (short.reason, short.short, short.balances) == ("short_of_coins", ("bob",), {"ann": 5000, "bob": 0})
     assert unknown.reason == "stake_unknown"
@@ -108,7 +138,7 @@ async def test_a_refund_before_the_stake_cancels_it(wallet: HttpClient, bus: Bus
     await welcome(bus, "ann")
     stake = stake_of("ann")
 
-    assert (await ask(bus, WALLET_REFUND, RefundRequest("r", stake.key, "t1", "g1.r1"))).done
+    assert (await ask(bus, WALLET_REFUND, RefundRequest("r", stake.key, "t1", "g1.r1", RefundPurpose.VOIDED))).done
     assert (await ask(bus, WALLET_STAKE, stake)).reason == "stake_cancelled"
     assert await balances(bus, "ann") == {"ann": 5000}
 
@@ -118,14 +148,22 @@ async def test_a_top_up_once_a_day_by_the_database_s_date(wallet: HttpClient, bu
     await welcome(bus, "ann")
     lost = stake_of("ann", None, bet_coins=2480)
     await ask(bus, WALLET_STAKE, lost)
-    await ask(bus, WALLET_SETTLE, SettleRequest("s", lost.key, "t1", "g1.r1", (0, 1), (Share(1, None, 9920),)))
+    await ask(
+        bus,
+        WALLET_SETTLE,
+        SettleRequest("s", lost.key, "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (0, 1), (Share(1, None, 9920),)),
+    )
     assert await balances(bus, "ann") == {"ann": 40}
 
     granted_top_up = await ask(bus, WALLET_GRANT, GrantRequest("day-1", "ann", "top_up"))
     assert granted_top_up.balances == {"ann": 1000}
     lost = stake_of("ann", None, bet_coins=500)
     await ask(bus, WALLET_STAKE, lost)
-    await ask(bus, WALLET_SETTLE, SettleRequest("s2", lost.key, "t1", "g1.r1", (0, 1), (Share(1, None, 2000),)))
+    await ask(
+        bus,
+        WALLET_SETTLE,
+        SettleRequest("s2", lost.key, "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (0, 1), (Share(1, None, 2000),)),
+    )
     same_day = await ask(bus, WALLET_GRANT, GrantRequest("day-1-again", "ann", "top_up"))
     assert same_day.reason == "already_granted"
 
@@ -150,7 +188,9 @@ async def test_pages_of_the_ledger_follow_each_other(wallet: HttpClient, bus: Bu
     for number in range(7):
         stake = stake_of("ann", table_id=f"t{number}")
         await ask(bus, WALLET_STAKE, stake)
-        await ask(bus, WALLET_REFUND, RefundRequest(f"r{number}", stake.key, f"t{number}", "g1.r1"))
+        await ask(
+            bus, WALLET_REFUND, RefundRequest(f"r{number}", stake.key, f"t{number}", "g1.r1", RefundPurpose.VOIDED)
+        )
     whole = await _view(wallet, token_key, "ann", "?limit=200")
 
     page = await _view(wallet, token_key, "ann", "?limit=5")

@@ -12,7 +12,16 @@ import pytest
 import pytest_asyncio
 
 from darbar_contracts.refusals import Reason
-from darbar_contracts.wallet import BalancesRequest, GrantRequest, RefundRequest, SettleRequest, Share, StakeRequest
+from darbar_contracts.wallet import (
+    BalancesRequest,
+    GrantRequest,
+    RefundPurpose,
+    RefundRequest,
+    SettlePurpose,
+    SettleRequest,
+    Share,
+    StakeRequest,
+)
 from darbar_kit.database import open_pool, queries
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import TestDatabase, eventually
@@ -88,7 +97,9 @@ async def test_what_waits_becomes_one_batch(
 
 async def test_requests_of_one_batch_see_each_other(writer: Writer, pool: asyncpg.Pool[asyncpg.Record]) -> None:
     stake = stake_of("ann", "bob", bet_coins=2500)
-    settle = SettleRequest("settle", stake.key, "t1", "g1.r1", (1,), (Share(0, "ann", 7500),))
+    settle = SettleRequest(
+        "settle", stake.key, "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (1,), (Share(0, "ann", 7500),)
+    )
 
     async with asyncio.TaskGroup() as tasks:
         requests = (grant("ann"), grant("bob"), stake, settle)
@@ -229,13 +240,22 @@ async def test_random_rounds_at_many_tables_keep_every_coin(
 def ending(stake: StakeRequest, chance: random.Random, *, key: str) -> SettleRequest | RefundRequest:
     """A refund, a win, or a sweep in which the losers pay again; sometimes with a winner away."""
     if chance.random() < 0.2:
-        return RefundRequest(key, stake.key, stake.table_id, stake.unit)
+        return RefundRequest(key, stake.key, stake.table_id, stake.unit, RefundPurpose.VOIDED)
     again = chance.choice(((), (1, 3)))
     share = stake.bet_coins * (3 if again else 2)
     away = chance.random() < 0.3
     winners = stake.seats[:1] if away else (stake.seats[0], stake.seats[2])
     shares = tuple(Share(winner.seat, winner.account_id, share) for winner in winners)
-    return SettleRequest(key, stake.key, stake.table_id, stake.unit, again, shares, share if away else 0)
+    return SettleRequest(
+        key,
+        stake.key,
+        stake.table_id,
+        stake.unit,
+        SettlePurpose.ROUND_ENDED,
+        again,
+        shares,
+        forfeit_coins=share if away else 0,
+    )
 
 
 async def test_a_new_generation_is_written_to_its_transfers(writer: Writer, pool: asyncpg.Pool[asyncpg.Record]) -> None:

@@ -55,10 +55,11 @@ class LoggedCoins:
         won = []
         for seat, share in enumerate(asked["shares"]):
             paid = self._bet * (2 if seat in asked["pays_again"] else 1)
+            back = self._bet if seat in asked["bets_back"] else 0
             if seat in self._stakers:
-                self.by_account[self._stakers[seat]] -= paid
+                self.by_account[self._stakers[seat]] += back - paid
             if seat in self._holders:
                 self.by_account[self._holders[seat]] += share
-            won.append(share - paid)
+            won.append(share + back - paid)
         self.lost_to_house += asked["forfeit_coins"] + asked["rounding_coins"]
         self.units.append(RoundCoins(self._round, tuple(won)))

@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 import msgspec
 
 from darbar_contracts.tables import Person, TableTerms
+from darbar_contracts.wallet import RefundPurpose, SettlePurpose
 
 By = Literal["player", "clock", "bot", "table"]
 GameEvent = TypeVar("GameEvent")
@@ -206,15 +207,20 @@ class SeedsShown(Event, frozen=True):
 
 
 class SettleAsked(Event, frozen=True):
-    """The wallet is asked to share the pot. One number a seat: what it gets, and what it pays once more."""
+    """The wallet is asked to share the pot. `shares`: what each seat gets. `pays_again`: seats that pay once more.
+
+    `bets_back`: seats whose bet goes back to who paid it.
+    """
 
     key: str
     stake_key: str
     unit: str
+    purpose: SettlePurpose
     shares: tuple[int, ...]
     pays_again: tuple[int, ...]
     forfeit_coins: int
     rounding_coins: int
+    bets_back: tuple[int, ...] = ()
 
 
 class Settled(Event, frozen=True):
@@ -229,7 +235,7 @@ class RefundAsked(Event, frozen=True):
     key: str
     stake_key: str
     unit: str
-    reason: Literal["left_while_staking", "voided"]
+    purpose: RefundPurpose
 
 
 class Refunded(Event, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID, uuid5
 
-from darbar_contracts.wallet import WalletAnswer, WalletReason
+from darbar_contracts.wallet import RefundPurpose, SettlePurpose, WalletAnswer, WalletReason
 from darbar_rules.coins import shares as shares_of
 from darbar_rules.game import RoundResult
 from darbar_table.domain import events, seats
@@ -48,7 +48,7 @@ def stakes_answered(draft: Draft, answer: WalletAnswer) -> None:
         return
     draft.add(events.StakesGranted(key=asked.key))
     if any(seat.left for seat in draft.table.seats):
-        ask_refund(draft, "left_while_staking")
+        ask_refund(draft, RefundPurpose.LEFT_WHILE_STAKING)
     else:
         begin_round(draft)
 
@@ -99,6 +99,7 @@ def _ask_settle(draft: Draft, result: RoundResult) -> None:
             key=key(table, "settle", draft.context.settings.generation),
             stake_key=table.stake_key,
             unit=table.unit,
+            purpose=SettlePurpose.GAME_ENDED if result.game_over else SettlePurpose.ROUND_ENDED,
             shares=shared.won_coins,
             pays_again=tuple(number for number, coins in enumerate(shared.paid_again_coins) if coins),
             forfeit_coins=shared.forfeit_coins,
@@ -116,6 +117,7 @@ def forfeit(draft: Draft) -> None:
             key=key(table, "settle", draft.context.settings.generation),
             stake_key=table.stake_key,
             unit=table.unit,
+            purpose=SettlePurpose.TABLE_CLOSED,
             shares=(0,) * len(table.seats),
             pays_again=(),
             forfeit_coins=table.terms.bet_coins * len(table.seats),
@@ -146,7 +148,7 @@ def after_round(draft: Draft) -> None:
     seats.free_after_game(draft)
 
 
-def ask_refund(draft: Draft, reason: str) -> None:
+def ask_refund(draft: Draft, purpose: RefundPurpose) -> None:
     table = draft.table
     assert table.stake_key is not None
     draft.add(
@@ -154,7 +156,7 @@ def ask_refund(draft: Draft, reason: str) -> None:
             key=key(table, "refund", draft.context.settings.generation),
             stake_key=table.stake_key,
             unit=table.unit,
-            reason=reason,  # type: ignore[arg-type]
+            purpose=purpose,
         )
     )
 

@@ -148,13 +148,15 @@ def wallet_request(
                 stake_key=asked.stake_key,
                 table_id=table.table_id,
                 unit=asked.unit,
+                purpose=asked.purpose,
                 pays_again=asked.pays_again,
                 shares=shares,
+                bets_back=asked.bets_back,
                 forfeit_coins=asked.forfeit_coins,
                 rounding_coins=asked.rounding_coins,
                 present_holders=tuple(holder for holder in holders if holder is not None),
             )
         case RefundAsked():
             return subjects.WALLET_REFUND, RefundRequest(
-                key=asked.key, stake_key=asked.stake_key, table_id=table.table_id, unit=asked.unit
+                asked.key, asked.stake_key, table.table_id, asked.unit, asked.purpose
             )

@@ -10,6 +10,7 @@ from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     GrantRequest,
     RefundRequest,
+    SettlePurpose,
     SettleRequest,
     StakeRequest,
     WalletAnswer,
@@ -101,20 +102,29 @@ def _settle(request: SettleRequest, ledger: LedgerView) -> Decision:
 
 
 def _settle_refusal(request: SettleRequest, stake: StakeRequest) -> Reason | None:
-    seats = {seat.seat for seat in stake.seats}
-    if not seats.issuperset(request.pays_again) or len(set(request.pays_again)) != len(request.pays_again):
+    named = (*request.pays_again, *request.bets_back)
+    if not {seat.seat for seat in stake.seats}.issuperset(named) or len(set(named)) != len(named):
         return Reason.SEATS_INVALID
     if len(request.shares) > SEATS_MAX:
         return Reason.SEATS_INVALID
+    if not _purpose_is_kept(request):
+        return Reason.PURPOSE_INVALID
     coins = [*(share.coins for share in request.shares), request.forfeit_coins, request.rounding_coins]
     if min(coins) < 0:
         return Reason.AMOUNT_INVALID
     payees = {seat.account_id for seat in stake.seats} | set(request.present_holders) | {None}
     if not payees.issuperset(share.account_id for share in request.shares):
         return Reason.PAYEE_UNKNOWN
-    if sum(coins) != stake.bet_coins * (len(stake.seats) + len(request.pays_again)):
+    if sum(coins) != stake.bet_coins * (len(stake.seats) + len(request.pays_again) - len(request.bets_back)):
         return Reason.SUM_MISMATCH
     return None
+
+
+def _purpose_is_kept(request: SettleRequest) -> bool:
+    """A round or a game has winners and no bets back; whatever else ends a stake has no winners (TL-24, TL-39)."""
+    if request.purpose in (SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED):
+        return not request.bets_back
+    return not (request.shares or request.pays_again or request.rounding_coins)
 
 
 def _shared_out(request: SettleRequest, stake: StakeRequest, ledger: LedgerView) -> Decision:
@@ -125,6 +135,8 @@ def _shared_out(request: SettleRequest, stake: StakeRequest, ledger: LedgerView)
             lines.move(stake.bet_coins, held, here, EntryReason.PAYS_AGAIN)
         else:
             lines.move(stake.bet_coins, held, player(seat.account_id), EntryReason.RESERVE_BACK)
+        if seat.seat in request.bets_back:
+            lines.move(stake.bet_coins, here, player(seat.account_id), EntryReason.BET_BACK)
     for share in request.shares:
         lines.move(share.coins, here, player(share.account_id), EntryReason.SHARE)
     lines.move(request.forfeit_coins, here, FORFEIT, EntryReason.FORFEIT)

@@ -182,7 +182,7 @@ class LedgerBatch:
             self._queries["append"],
             self._writer_id,
             *_columns(opened, 2),
-            *_columns(transfers, 13),
+            *_columns(transfers, 14),
             self._generation,
             *self._entry_columns(decided, first),
         )
@@ -282,6 +282,7 @@ def _transfer_row(number: int, wanted: KeyedRequest, decision: Decision) -> tupl
         None if isinstance(request, GrantRequest) else request.table_id,
         None if isinstance(request, GrantRequest) else request.unit,
         decision.closes,
+        request.purpose if isinstance(request, SettleRequest | RefundRequest) else None,
         request.account_id if isinstance(request, GrantRequest) else None,
         sum(posting.coins for posting in decision.postings if posting.coins > 0),
         len(decision.postings),

@@ -40,21 +40,21 @@ WITH alive AS MATERIALIZED (
     SELECT * FROM unnest($2::bigint[], $3::text[])
      WHERE EXISTS (SELECT 1 FROM alive)
 ), transferred AS (
-    INSERT INTO transfer (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
-                          amount_coins, entry_count, generation)
+    INSERT INTO transfer (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, purpose,
+                          account_id, amount_coins, entry_count, generation)
     SELECT asked.number, asked.key, asked.kind::transfer_kind, asked.done, asked.request_hash, asked.request,
-           asked.answer, asked.table_id, asked.unit, asked.closes, asked.account_id, asked.amount_coins,
-           asked.entry_count, $17::int
+           asked.answer, asked.table_id, asked.unit, asked.closes, asked.purpose::transfer_purpose, asked.account_id,
+           asked.amount_coins, asked.entry_count, $18::int
       FROM unnest($4::bigint[], $5::text[], $6::text[], $7::boolean[], $8::bytea[], $9::json[], $10::json[],
-                  $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[], $16::smallint[])
-           AS asked (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, account_id,
-                     amount_coins, entry_count)
+                  $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[], $17::smallint[])
+           AS asked (number, key, kind, done, request_hash, request, answer, table_id, unit, closes, purpose,
+                     account_id, amount_coins, entry_count)
      WHERE EXISTS (SELECT 1 FROM alive)
 ), entered AS (
     INSERT INTO entry (transfer_number, line, account_number, coins, reason, unit)
     SELECT posting.transfer_number, posting.line, posting.account_number, posting.coins, posting.reason, asked.unit
-      FROM unnest($18::text::bigint[], $19::text::smallint[], $20::text::bigint[], $21::text::bigint[],
-                  $22::text::entry_reason[])
+      FROM unnest($19::text::bigint[], $20::text::smallint[], $21::text::bigint[], $22::text::bigint[],
+                  $23::text::entry_reason[])
            AS posting (transfer_number, line, account_number, coins, reason)
       JOIN unnest($4::bigint[], $12::text[]) AS asked (number, unit) ON asked.number = posting.transfer_number
      WHERE EXISTS (SELECT 1 FROM alive)
@@ -96,8 +96,8 @@ SELECT balance_coins, staked_coins FROM account WHERE account = $1;
 
 -- entries --
 -- A page of an account's lines, newest first. A line's number is its transfer's with three digits for the line.
-SELECT entry.transfer_number * 1000 + entry.line AS number,
-       entry.coins, entry.reason::text AS reason, entry.unit, transfer.table_id, transfer.at
+SELECT entry.transfer_number * 1000 + entry.line AS number, entry.coins, entry.reason::text AS reason,
+       transfer.purpose::text AS purpose, entry.unit, transfer.table_id, transfer.at
   FROM entry
   JOIN transfer ON transfer.number = entry.transfer_number
  WHERE entry.account_number = (SELECT number FROM account WHERE account = $1) AND entry.account_number > 0
