@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from whole_games import PATIENCE, SETTINGS
+from whole_games import BACKOFF, SETTINGS
 
 from darbar_client import Darbar
-from darbar_client.demo.server import LocalServer
+from darbar_client.demo.local_server import LocalServer
 
 OTHERS_MAY_ENTER = 0o711
 
@@ -53,7 +53,7 @@ async def server_to_kill(stack_folder: Path) -> AsyncIterator[LocalServer]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def darbar(server: LocalServer) -> AsyncIterator[Darbar]:
-    async with Darbar(server.url, patience=PATIENCE) as opened:
+    async with Darbar(server.url, backoff=BACKOFF) as opened:
         yield opened
 
 

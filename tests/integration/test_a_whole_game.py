@@ -6,11 +6,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from whole_games import PATIENCE, Game, false_checks, game_of, in_the_middle_of_round
+from whole_games import BACKOFF, Game, false_checks, game_of, in_the_middle_of_round
 
 from darbar_client import Darbar, TableSocket
-from darbar_client.demo.playing import Guest
-from darbar_client.demo.server import LocalServer
+from darbar_client.demo.local_server import LocalServer
+from darbar_client.demo.playing import Participant
 from darbar_contracts.frames import EventFrame, Snapshot, TableView
 
 
@@ -19,7 +19,7 @@ async def test_four_people_play_to_ten_points(darbar: Darbar) -> None:
     await game.play()
     evidence = await game.evidence()
     assert false_checks(evidence) == []
-    assert max(max(guest.table.version for guest in game.guests), len(evidence.replay.events)) > 100
+    assert max(max(participant.table.version for participant in game.participants), len(evidence.replay.events)) > 100
 
 
 @pytest.mark.parametrize("people", [1, 2])
@@ -39,38 +39,38 @@ async def test_the_other_trump_modes_are_played_to_the_end(darbar: Darbar, trump
 async def test_a_socket_that_is_cut_while_others_stay_misses_no_event(darbar: Darbar) -> None:
     game = await game_of(darbar)
 
-    async def cut_one_after_another(guests: list[Guest]) -> None:
-        for number, guest in enumerate(guests[1:], start=1):
-            await in_the_middle_of_round(guests[0].table, number)
-            guest.table.cut()
+    async def cut_one_after_another(participants: list[Participant]) -> None:
+        for number, participant in enumerate(participants[1:], start=1):
+            await in_the_middle_of_round(participants[0].table, number)
+            participant.table.cut()
 
     await game.play(cut_one_after_another)
     assert false_checks(await game.evidence()) == []
-    assert [holes(guest) for guest in game.guests] == [[], [], [], []]
+    assert [holes(participant) for participant in game.participants] == [[], [], [], []]
 
 
 async def test_sockets_that_are_all_cut_at_once_come_back_and_know_all(darbar: Darbar) -> None:
     game = await game_of(darbar)
 
-    async def cut_all(guests: list[Guest]) -> None:
+    async def cut_all(participants: list[Participant]) -> None:
         for number in (1, 2, 3):
-            await in_the_middle_of_round(guests[0].table, number)
-            for guest in guests:
-                guest.table.cut()
+            await in_the_middle_of_round(participants[0].table, number)
+            for participant in participants:
+                participant.table.cut()
 
     await game.play(cut_all)
     assert false_checks(await game.evidence()) == []
     # A table without a socket keeps no frames: what it stored meanwhile comes as a snapshot.
-    assert [unfilled_holes(guest) for guest in game.guests] == [[], [], [], []]
+    assert [unfilled_holes(participant) for participant in game.participants] == [[], [], [], []]
 
 
 async def test_what_events_say_of_the_table_is_what_a_snapshot_says(darbar: Darbar) -> None:
     game = await game_of(darbar, people=2)
 
-    async def compare(guests: list[Guest]) -> None:
+    async def compare(participants: list[Participant]) -> None:
         for number in (1, 2):
-            await in_the_middle_of_round(guests[1].table, number)
-            await compare_with_a_snapshot(guests[1].table)
+            await in_the_middle_of_round(participants[1].table, number)
+            await compare_with_a_snapshot(participants[1].table)
 
     await game.play(compare)
     await game.evidence()
@@ -79,12 +79,12 @@ async def test_what_events_say_of_the_table_is_what_a_snapshot_says(darbar: Darb
 async def test_a_server_that_is_killed_and_started_again_goes_on_with_the_same_round(
     server_to_kill: LocalServer,
 ) -> None:
-    async with Darbar(server_to_kill.url, patience=PATIENCE) as darbar:
+    async with Darbar(server_to_kill.url, backoff=BACKOFF) as darbar:
         game = await game_of(darbar)
         rounds: list[tuple[int, int]] = []
 
-        async def kill(guests: list[Guest]) -> None:
-            table = guests[0].table
+        async def kill(participants: list[Participant]) -> None:
+            table = participants[0].table
             await in_the_middle_of_round(table, 2)
             await server_to_kill.kill()
             rounds.append((table.now.game_number, table.round))
@@ -98,21 +98,21 @@ async def test_a_server_that_is_killed_and_started_again_goes_on_with_the_same_r
         assert shown_rounds(game) == list(range(1, len(shown_rounds(game)) + 1))
 
 
-def holes(guest: Guest) -> list[tuple[int, int]]:
+def holes(participant: Participant) -> list[tuple[int, int]]:
     """Where an event was followed by one that is not the next."""
-    versions = [frame.version for _, frame in guest.seen if isinstance(frame, EventFrame)]
+    versions = [frame.version for _, frame in participant.seen if isinstance(frame, EventFrame)]
     return [(before, after) for before, after in pairwise(versions) if after != before + 1]
 
 
-def unfilled_holes(guest: Guest) -> list[tuple[int, int]]:
+def unfilled_holes(participant: Participant) -> list[tuple[int, int]]:
     """Holes without a snapshot of the version from which the events go on."""
-    snapshots = {frame.version for _, frame in guest.seen if isinstance(frame, Snapshot)}
-    return [(before, after) for before, after in holes(guest) if after - 1 not in snapshots]
+    snapshots = {frame.version for _, frame in participant.seen if isinstance(frame, Snapshot)}
+    return [(before, after) for before, after in holes(participant) if after - 1 not in snapshots]
 
 
 def shown_rounds(game: Game) -> list[int]:
     """The rounds whose end the first player was told of."""
-    frames = [frame for _, frame in game.guests[0].seen if isinstance(frame, EventFrame)]
+    frames = [frame for _, frame in game.participants[0].seen if isinstance(frame, EventFrame)]
     return [frame.public["round"] for frame in frames if frame.kind == "seeds_shown"]
 
 

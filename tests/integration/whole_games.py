@@ -7,56 +7,56 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from darbar_client import Darbar, Patience, TableSocket
+from darbar_client import Backoff, Darbar, TableSocket
 from darbar_client.demo.checks import Check, Evidence, checks, gather
-from darbar_client.demo.playing import Guest, all_leave, joined, play_game, seated
-from darbar_client.demo.playing import Teller as Teller
-from darbar_client.demo.server import QUICK
+from darbar_client.demo.local_server import QUICK
+from darbar_client.demo.playing import Commentator as Commentator
+from darbar_client.demo.playing import Participant, all_leave, joined, play_game, seated
 
 GAME_SECONDS_MAX = 300.0
 SEATS = 4
 # Tests may lose what they stored in a power cut: fsync is what a busy machine is slowest at.
 SETTINGS = {**QUICK, "DARBAR_UNSAFE_STORAGE": "1"}
-PATIENCE = Patience(http_seconds=120.0, socket_seconds=120.0, command_seconds=120.0)
+BACKOFF = Backoff(http_seconds=120.0, socket_seconds=120.0, command_seconds=120.0)
 
-Interruption = Callable[[list[Guest]], Awaitable[None]]
+Interruption = Callable[[list[Participant]], Awaitable[None]]
 
 
 class Game:
     """Players who have sat down at a table of their own."""
 
-    def __init__(self, guests: list[Guest]) -> None:
-        self.guests = guests
-        self.teller = Teller(guests[0].table, lambda line: None)
+    def __init__(self, participants: list[Participant]) -> None:
+        self.participants = participants
+        self.commentator = Commentator(participants[0].table, lambda line: None)
 
     @property
     def table(self) -> TableSocket:
-        return self.guests[0].table
+        return self.participants[0].table
 
     @property
     def has_bots(self) -> bool:
-        return len(self.guests) < SEATS
+        return len(self.participants) < SEATS
 
     async def play(self, interruption: Interruption | None = None) -> None:
         """To the end, with something that happens in between."""
         async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
-            tasks.create_task(play_game(self.guests, self.teller))
+            tasks.create_task(play_game(self.participants, self.commentator))
             if interruption is not None:
-                tasks.create_task(_run(interruption, self.guests))
+                tasks.create_task(_run(interruption, self.participants))
 
     async def evidence(self) -> Evidence:
         """Everybody leaves, then the server is asked for all there is."""
-        await all_leave(self.guests)
-        return await gather(self.guests, has_bots=self.has_bots)
+        await all_leave(self.participants)
+        return await gather(self.participants, has_bots=self.has_bots)
 
 
 async def game_of(darbar: Darbar, *, people: int = SEATS, seed: int = 1, **options: Any) -> Game:
     """A private table of Court Piece with so many people; the other seats are for bots."""
     players = [await darbar.guest() for _ in range(people)]
     ref = await players[0].create_table("court_piece", options=options)
-    guests = await joined(players, ref, random.Random(seed))
-    await seated(guests)
-    return Game(guests)
+    participants = await joined(players, ref, random.Random(seed))
+    await seated(participants)
+    return Game(participants)
 
 
 def false_checks(evidence: Evidence) -> list[Check]:
@@ -69,5 +69,5 @@ async def in_the_middle_of_round(table: TableSocket, round: int) -> None:
     await table.until(lambda now: now.now.phase == "playing" and now.round == round and now.turn >= 12)
 
 
-async def _run(interruption: Interruption, guests: list[Guest]) -> None:
-    await interruption(guests)
+async def _run(interruption: Interruption, participants: list[Participant]) -> None:
+    await interruption(participants)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from darbar_client.backoff import Backoff
 from darbar_client.errors import CommandRefused, DarbarError
-from darbar_client.patience import Patience
 from darbar_contracts.frames import RefusedFrame
 from darbar_contracts.refusals import Reason
 
@@ -37,9 +37,9 @@ class _Waiting:
 class Commands:
     """The same id goes out again after every reconnect and after every "try again", until it is answered once."""
 
-    def __init__(self, post: Callable[[bytes], None], patience: Patience) -> None:
+    def __init__(self, post: Callable[[bytes], None], backoff: Backoff) -> None:
         self._post = post
-        self._patience = patience
+        self._backoff = backoff
         self._waiting: dict[str, _Waiting] = {}
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Commands:
         """The version at which the command stands. Raises CommandRefused, or DarbarError when no answer came."""
         answer = self.start(command_id, frame)
         try:
-            async with asyncio.timeout(self._patience.command_seconds):
+            async with asyncio.timeout(self._backoff.command_seconds):
                 return await answer
         except TimeoutError:
             raise DarbarError(Reason.NO_ANSWER, "the table did not answer this command") from None
@@ -101,7 +101,7 @@ class Commands:
         if waiting is None:
             return
         _stop(waiting)
-        seconds = self._patience.pause_seconds(waiting.tries)
+        seconds = self._backoff.pause_seconds(waiting.tries)
         waiting.tries += 1
         waiting.timer = asyncio.get_running_loop().call_later(seconds, self._post, waiting.content)
 

@@ -13,7 +13,7 @@ from darbar_contracts.frames import HEARTBEAT_SECONDS, AnyServerFrame
 OPEN_SECONDS_MAX = 10.0
 CLOSE_SECONDS_MAX = 1.0
 SEND_SECONDS_MAX = 10.0
-# The table speaks at least every heartbeat: after two and a half of them the line is dead.
+# The table speaks at least every heartbeat: after two and a half of them the connection is lost.
 SILENCE_SECONDS_MAX = 2.5 * HEARTBEAT_SECONDS
 FRAMES_QUEUED_MAX = 256
 MESSAGE_BYTES_MAX = 1024 * 1024
@@ -21,7 +21,7 @@ MESSAGE_BYTES_MAX = 1024 * 1024
 LOST = (aiohttp.ClientError, TimeoutError, OSError)
 
 
-class Broken(Exception):
+class ConnectionLost(Exception):
     """This connection is of no more use; `code` says why, in the table's words where it gave one."""
 
     def __init__(self, code: str, message: str = "") -> None:
@@ -65,21 +65,21 @@ class Connection:
             content = await self._outgoing.get()
             async with asyncio.timeout(SEND_SECONDS_MAX):
                 await self._web_socket.send_frame(content, aiohttp.WSMsgType.TEXT)
-        raise Broken("overflowed", "the table reads too slowly")
+        raise ConnectionLost("overflowed", "the table reads too slowly")
 
     async def frames(self) -> AsyncIterator[AnyServerFrame]:
-        """What the table sends, until it closes. Raises Broken when it is silent or not understood."""
+        """What the table sends, until it closes. Raises ConnectionLost when it is silent or not understood."""
         while True:
             try:
                 message = await self._web_socket.receive(timeout=SILENCE_SECONDS_MAX)
             except TimeoutError:
-                raise Broken("silent", "no heartbeat came") from None
+                raise ConnectionLost("silent", "no heartbeat came") from None
             if message.type is not aiohttp.WSMsgType.TEXT:
                 return
             try:
                 yield self._decoder.decode(message.data)
             except msgspec.DecodeError as error:
-                raise Broken("frame_unreadable", str(error)) from error
+                raise ConnectionLost("frame_unreadable", str(error)) from error
 
     async def close(self) -> None:
         await self._web_socket.close()

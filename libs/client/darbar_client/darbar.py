@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
+from darbar_client.backoff import Backoff
 from darbar_client.errors import DarbarError
+from darbar_client.event_stream import EVENTS_UNREAD_MAX
 from darbar_client.http import Http
-from darbar_client.patience import Patience
-from darbar_client.stream import EVENTS_UNREAD_MAX
 from darbar_client.table import TableSocket
 from darbar_client.tokens import Tokens
 from darbar_contracts.api import Account, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
@@ -33,16 +33,16 @@ _Answer = TypeVar("_Answer")
 class Darbar:
     """A server, for as long as the `async with` lasts; all sockets opened from it end with it."""
 
-    def __init__(self, base_url: str, *, patience: Patience | None = None) -> None:
+    def __init__(self, base_url: str, *, backoff: Backoff | None = None) -> None:
         self._base_url = base_url
-        self._patience = patience or Patience()
+        self._backoff = backoff or Backoff()
         self._tasks = asyncio.TaskGroup()
         self._sockets: set[TableSocket] = set()
 
     async def __aenter__(self) -> Darbar:
         # A load generator holds thousands of sockets: the server has limits, this end needs none.
         self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
-        self._http = Http(self._session, self._base_url, self._patience)
+        self._http = Http(self._session, self._base_url, self._backoff)
         self._decisions = DecisionFrames()
         self._decoder = msgspec.json.Decoder(AnyServerFrame)
         await self._tasks.__aenter__()
@@ -62,7 +62,7 @@ class Darbar:
     async def guest(self, name: str | None = None, avatar: str | None = None) -> Player:
         """A new account; what is left out is chosen for it."""
         body = {"name": name, "avatar": avatar}
-        return Player(self, await self._http.ask("POST", "/v1/guests", Session, body=body))
+        return Player(self, await self._http.ask("POST", "/v1/guests", Session, body=body, repeatable=False))
 
     async def sign_in(self, name_login: str, password: str) -> Player:
         """An account that has a login name."""
@@ -86,7 +86,7 @@ class Darbar:
             find=lambda: player.paths(ref.table_id),
             decisions=self._decisions,
             decoder=self._decoder,
-            patience=self._patience,
+            backoff=self._backoff,
             fair=fair,
             events_unread_max=events_unread_max,
         )

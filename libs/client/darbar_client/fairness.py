@@ -17,7 +17,7 @@ STRING_BYTES = 24
 CountIn = tuple[int, int, int]
 
 
-class Strings:
+class SeedStrings:
     """Commits to a fresh random string in each count-in and opens it at zero; nobody can know it before."""
 
     def __init__(self, send: Callable[[str, msgspec.Struct], object]) -> None:

@@ -8,14 +8,16 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
+from darbar_client.backoff import Attempts, Backoff
 from darbar_client.errors import DarbarError, Unreachable
-from darbar_client.patience import Patience, Pauses
 from darbar_contracts.api import Problem
 from darbar_contracts.refusals import Reason
 
 REQUEST_SECONDS_MAX = 15.0
 # What a proxy or a service says when another moment may be better.
-RETRIED_STATUSES = frozenset({502, 503, 504})
+# A service that can't do it now says so with 503; the others leave open what was done.
+UNAVAILABLE = 503
+RETRIED_STATUSES = frozenset({502, UNAVAILABLE, 504})
 
 _Answer = TypeVar("_Answer")
 _LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError, OSError)
@@ -24,10 +26,15 @@ _LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError
 class Http:
     """Requests to one origin."""
 
-    def __init__(self, session: aiohttp.ClientSession, base_url: str, patience: Patience) -> None:
+    def __init__(self, session: aiohttp.ClientSession, base_url: str, backoff: Backoff) -> None:
         self.session = session
         self._base_url = base_url.rstrip("/")
-        self._patience = patience
+        self._backoff = backoff
+
+    @property
+    def seconds(self) -> float:
+        """How long a request is usually tried."""
+        return self._backoff.http_seconds
 
     def url(self, path: str) -> str:
         """A path of this origin as a URL; a URL stays what it is."""
@@ -43,17 +50,20 @@ class Http:
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         seconds: float | None = None,
+        repeatable: bool = True,
     ) -> _Answer:
-        """Raises DarbarError for a refusal at once, Unreachable when nobody answered while the patience lasted.
+        """Raises DarbarError for a refusal at once, Unreachable when nobody answered in time.
 
-        `seconds` is another patience than the usual one; 0: one try.
+        `seconds`: try for another time than the usual one; 0: one try. `repeatable` False: doing it twice does harm, so
+        it is tried again only when it was surely not done.
         """
-        pauses = Pauses(self._patience, seconds=self._patience.http_seconds if seconds is None else seconds)
+        attempts = Attempts(self._backoff, seconds=self._backoff.http_seconds if seconds is None else seconds)
         while True:
             seconds_min = 0.0
             try:
                 status, answered, content = await self._once(method, path, body=body, headers=headers, query=query)
             except _LOST as error:
+                surely_not_done = isinstance(error, aiohttp.ClientConnectorError)
                 failure: DarbarError = Unreachable(
                     Reason.UNREACHABLE, f"{method} {path}: {type(error).__name__} {error}".strip()
                 )
@@ -64,7 +74,8 @@ class Http:
                 if status not in RETRIED_STATUSES:
                     raise failure
                 seconds_min = _retry_after_seconds(answered)
-            if not await pauses.pause(seconds_min=seconds_min):
+                surely_not_done = status == UNAVAILABLE
+            if not (repeatable or surely_not_done) or not await attempts.pause(seconds_min=seconds_min):
                 raise failure
 
     async def _once(

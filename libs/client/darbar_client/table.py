@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from darbar_client.backoff import Backoff
 from darbar_client.commands import Commands, new_command_id
-from darbar_client.connection import Broken
+from darbar_client.connection import ConnectionLost
 from darbar_client.errors import CommandRefused, DarbarError, SocketEnded
-from darbar_client.fairness import Strings
+from darbar_client.event_stream import EventStream
+from darbar_client.fairness import SeedStrings
 from darbar_client.http import Http
-from darbar_client.line import Line
-from darbar_client.patience import Patience
-from darbar_client.stream import EventStream
-from darbar_client.table_now import after
+from darbar_client.reconnecting import ReconnectingSocket
+from darbar_client.table_changes import after_event
 from darbar_client.tokens import Tokens
 from darbar_contracts import frames
 from darbar_contracts.api import SocketPaths, TableRef
@@ -58,7 +58,7 @@ class TableSocket:
         find: Callable[[], Awaitable[SocketPaths]],
         decisions: DecisionFrames,
         decoder: msgspec.json.Decoder[AnyServerFrame],
-        patience: Patience,
+        backoff: Backoff,
         fair: bool,
         events_unread_max: int,
     ) -> None:
@@ -74,14 +74,16 @@ class TableSocket:
         self._deadline: float | None = None
         self._welcome: Welcome | None = None
         self._decisions = decisions
-        self._patience = patience
+        self._backoff = backoff
         self._stream = EventStream(events_unread_max)
         self._refreshes: list[asyncio.Future[Snapshot]] = []
         self._changed: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._line = Line(http, tokens, ref.socket, find=find, hearing=self, patience=patience, decoder=decoder)
-        self._commands = Commands(self._post, patience)
-        self._strings = Strings(self._commands.start) if fair else None
+        self._socket = ReconnectingSocket(
+            http, tokens, ref.socket, find=find, listener=self, backoff=backoff, decoder=decoder
+        )
+        self._commands = Commands(self._post, backoff)
+        self._strings = SeedStrings(self._commands.start) if fair else None
 
     # What is known.
 
@@ -139,9 +141,9 @@ class TableSocket:
             raise self.failure
         asked: asyncio.Future[Snapshot] = asyncio.get_running_loop().create_future()
         self._refreshes.append(asked)
-        self._line.hello(0)
+        self._socket.hello(0)
         try:
-            async with asyncio.timeout(self._patience.command_seconds):
+            async with asyncio.timeout(self._backoff.command_seconds):
                 return await asked
         except TimeoutError:
             raise DarbarError(Reason.NO_ANSWER, "no snapshot came") from None
@@ -209,7 +211,7 @@ class TableSocket:
 
     def cut(self) -> None:
         """Loses the connection on purpose; this socket comes back as after any other loss."""
-        self._line.cut()
+        self._socket.cut()
 
     async def __aenter__(self) -> TableSocket:
         return self
@@ -222,7 +224,7 @@ class TableSocket:
     async def _run(self) -> None:
         failure: DarbarError = SocketEnded(Reason.SOCKET_CLOSED, "this socket was closed")
         try:
-            await self._line.run()
+            await self._socket.run()
         except DarbarError as error:
             failure = error
         finally:
@@ -239,7 +241,7 @@ class TableSocket:
         self._stream.end(None if expected else failure)
         self._notify()
 
-    # What the line brings.
+    # What the socket brings.
 
     @property
     def version_wanted(self) -> int:
@@ -251,40 +253,40 @@ class TableSocket:
     def _post(self, content: bytes) -> None:
         """Before a connection has caught up nothing is said on it; then everything unanswered is said once."""
         if self.caught_up:
-            self._line.post(content)
+            self._socket.post(content)
 
-    def hear(self, frame: AnyServerFrame) -> None:
+    def receive(self, frame: AnyServerFrame) -> None:
         """One frame of the table."""
         was_caught_up = self.caught_up
         match frame:
             case EventFrame():
-                self._hear_event(frame)
+                self._receive_event(frame)
             case Snapshot():
-                self._hear_snapshot(frame)
+                self._receive_snapshot(frame)
             case Done():
                 self._commands.acknowledged(frame.id, frame.version)
             case RefusedFrame():
-                self._hear_refusal(frame)
+                self._receive_refusal(frame)
             case Heartbeat():
                 if was_caught_up and frame.version > self.version:
-                    raise Broken("behind", f"the table is at {frame.version}, we have {self.version}")
+                    raise ConnectionLost("behind", f"the table is at {frame.version}, we have {self.version}")
             case Welcome():
                 self._welcome = frame
                 self.seat = frame.seat
             case Closing():
-                raise Broken(frame.code, frame.message)
+                raise ConnectionLost(frame.code, frame.message)
         if self.caught_up and not was_caught_up:
             self._commands.send_again()
             self._follow()
         self._notify()
 
-    def _hear_event(self, frame: EventFrame) -> None:
+    def _receive_event(self, frame: EventFrame) -> None:
         if frame.version > self.version:
             if self._now is None or frame.version != self.version + 1:
-                raise Broken("gap", f"{frame.version} came after {self.version}")
+                raise ConnectionLost("gap", f"{frame.version} came after {self.version}")
             self.version = frame.version
             self._take(frame)
-            self._now = after(self._now, frame)
+            self._now = after_event(self._now, frame)
             self._stream.put(frame)
             self._follow()
         if frame.id is not None:
@@ -300,7 +302,7 @@ class TableSocket:
         elif frame.kind == "seat_freed" and public["seat"] == self.seat:
             self.seat = None
 
-    def _hear_snapshot(self, frame: Snapshot) -> None:
+    def _receive_snapshot(self, frame: Snapshot) -> None:
         is_news = self.snapshot is None or frame.version != self.version
         self.snapshot = frame
         self.version = frame.version
@@ -316,10 +318,10 @@ class TableSocket:
             if not asked.done():
                 asked.set_result(frame)
 
-    def _hear_refusal(self, frame: RefusedFrame) -> None:
+    def _receive_refusal(self, frame: RefusedFrame) -> None:
         """Without an id it may be about our hello: then another connection is asked."""
         if frame.id is None and self._refreshes:
-            raise Broken(frame.code, frame.message)
+            raise ConnectionLost(frame.code, frame.message)
         self._commands.refused(frame)
 
     def _set_due(self, legal: dict[str, Any] | None, remaining_ms: int | None) -> None:

@@ -6,14 +6,16 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from darbar_client.http import Http
-from darbar_contracts.api import Account, Session
+from darbar_client.http import REQUEST_SECONDS_MAX, Http
+from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX, Account, Session
 
 # A token is renewed when this much of its life is left, so that none ends on its way.
 MARGIN_SECONDS_MAX = 60.0
 MARGIN_SHARE = 0.2
 # Whatever the server says a token lives, no more are asked for than this.
 RENEWAL_SECONDS_MIN = 0.5
+# The last try ends in time.
+REFRESH_SECONDS_MAX = REFRESH_REPEAT_SECONDS_MAX - REQUEST_SECONDS_MAX
 
 
 class Tokens:
@@ -41,11 +43,16 @@ class Tokens:
         return self._session.access_token
 
     async def renewed(self, refused: str) -> str:
-        """Another token than this one. Two who ask at once cause one request: a refresh token is never used twice."""
+        """Another token than this one. Two who ask at once cause one request.
+
+        A refresh token that is used again is taken for a stolen one, unless it is used again soon: its answer may have
+        been lost. So it is tried again only as long as the last try still comes in time.
+        """
         async with self._renewing:
             if self._session.access_token == refused:
                 body = {"refresh_token": self._session.refresh_token}
-                self._take(await self._http.ask("POST", "/v1/sessions", Session, body=body))
+                seconds = min(self._http.seconds, REFRESH_SECONDS_MAX)
+                self._take(await self._http.ask("POST", "/v1/sessions", Session, body=body, seconds=seconds))
         return self._session.access_token
 
     def _take(self, session: Session) -> None:

@@ -86,6 +86,7 @@ class ScriptedServer:
         self.requests: list[tuple[str, str, Json]] = []
         self.keys: list[str] = []
         self.answers: dict[str, deque[tuple[int, Any]]] = {}
+        self.lost_answers: set[str] = set()
         self.closed_paths: set[str] = set()
         self.refused_tokens: set[str] = set()
         self.refused_hellos: deque[str] = deque()
@@ -127,6 +128,10 @@ class ScriptedServer:
         """The next requests to a path get these answers instead of good ones."""
         self.answers.setdefault(path, deque()).extend(answers)
 
+    def lose_next(self, path: str) -> None:
+        """The next request to a path is done, and its answer lost with the connection."""
+        self.lost_answers.add(path)
+
     def count(self, path: str) -> int:
         return sum(asked == path for _, asked, _ in self.requests)
 
@@ -163,6 +168,9 @@ class ScriptedServer:
         self.requests.append((request.method, path, body))
         if key := request.headers.get("Idempotency-Key"):
             self.keys.append(key)
+        if path in self.lost_answers and request.transport is not None:
+            self.lost_answers.remove(path)
+            request.transport.abort()
         if self.answers.get(path):
             status, answer = self.answers[path].popleft()
             return web.Response(text=answer, status=status) if isinstance(answer, str) else _json(answer, status)
@@ -257,3 +265,8 @@ class ScriptedServer:
 
 def _json(value: Any, status: int = 200) -> web.Response:
     return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")
+
+
+def site_url(runner: web.AppRunner) -> str:
+    host, port = runner.addresses[0][:2]
+    return f"http://{host}:{port}"

@@ -1,4 +1,4 @@
-"""A scripted server and a client of it. Open this when a test of the client needs another patience."""
+"""A scripted server and a client of it. Open this when a test of the client needs another backoff."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
-from client_doubles import ScriptedServer
+from client_doubles import ScriptedServer, site_url
 
-from darbar_client import Darbar, Patience, Player, TableSocket
+from darbar_client import Backoff, Darbar, Player, TableSocket
 
-HASTY = Patience(
+QUICK_BACKOFF = Backoff(
     http_seconds=5.0, socket_seconds=10.0, command_seconds=10.0, pause_seconds_min=0.001, pause_seconds_max=0.01
 )
 
@@ -27,14 +27,9 @@ async def server() -> AsyncIterator[ScriptedServer]:
     await runner.cleanup()
 
 
-def site_url(runner: web.AppRunner) -> str:
-    host, port = runner.addresses[0][:2]
-    return f"http://{host}:{port}"
-
-
 @pytest.fixture
 async def darbar(server: ScriptedServer) -> AsyncIterator[Darbar]:
-    async with Darbar(server.url, patience=HASTY) as opened:
+    async with Darbar(server.url, backoff=QUICK_BACKOFF) as opened:
         yield opened
 
 

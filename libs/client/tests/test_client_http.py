@@ -7,7 +7,10 @@ import asyncio
 import pytest
 from client_doubles import TABLE_ID, TERMS, ScriptedServer
 
-from darbar_client import Darbar, DarbarError, Patience, Player, Unreachable
+from darbar_client import Backoff, Darbar, DarbarError, Player, Unreachable
+from darbar_client.http import REQUEST_SECONDS_MAX
+from darbar_client.tokens import REFRESH_SECONDS_MAX
+from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX
 from darbar_contracts.refusals import Reason
 
 BUSY = (503, {"code": "tables_unavailable", "message": "no process takes tables", "details": {}})
@@ -61,10 +64,10 @@ async def test_two_creations_have_two_keys(server: ScriptedServer, amina: Player
     assert len(set(server.keys)) == 2
 
 
-async def test_a_server_that_stays_away_is_given_up_after_the_patience(server: ScriptedServer) -> None:
-    patience = Patience(http_seconds=0.05, pause_seconds_min=0.001, pause_seconds_max=0.005)
+async def test_a_server_that_stays_away_is_given_up_when_the_time_is_over(server: ScriptedServer) -> None:
+    backoff = Backoff(http_seconds=0.05, pause_seconds_min=0.001, pause_seconds_max=0.005)
     server.answer_next("/v1/guests", *[BUSY] * 1000)
-    async with Darbar(server.url, patience=patience) as darbar:
+    async with Darbar(server.url, backoff=backoff) as darbar:
         with pytest.raises(Unreachable) as raised:
             await darbar.guest("Amina")
     assert raised.value.code == "tables_unavailable"
@@ -72,10 +75,49 @@ async def test_a_server_that_stays_away_is_given_up_after_the_patience(server: S
 
 
 async def test_nobody_listening_is_unreachable_and_raised_as_it_is() -> None:
-    patience = Patience(http_seconds=0.02, pause_seconds_min=0.001)
+    backoff = Backoff(http_seconds=0.02, pause_seconds_min=0.001)
     with pytest.raises(Unreachable):
-        async with Darbar("http://127.0.0.1:9", patience=patience) as darbar:
+        async with Darbar("http://127.0.0.1:9", backoff=backoff) as darbar:
             await darbar.guest("Amina")
+
+
+async def test_a_guest_whose_answer_is_lost_is_not_made_twice(server: ScriptedServer, darbar: Darbar) -> None:
+    for status in (502, 504):
+        server.answer_next("/v1/guests", (status, "a proxy's own words"))
+        with pytest.raises(Unreachable):
+            await darbar.guest("Amina")
+    server.lose_next("/v1/guests")
+    with pytest.raises(Unreachable):
+        await darbar.guest("Amina")
+    assert server.count("/v1/guests") == 3
+
+
+async def test_a_guest_who_was_surely_not_made_is_asked_for_again(server: ScriptedServer, darbar: Darbar) -> None:
+    server.answer_next("/v1/guests", BUSY, BUSY)
+    assert (await darbar.guest("Amina")).name == "Amina"
+    assert server.count("/v1/guests") == 3
+
+
+async def test_a_lost_answer_of_a_refresh_is_asked_for_again_with_the_same_token(
+    server: ScriptedServer, amina: Player
+) -> None:
+    server.refused_tokens |= {"access-1"}
+    server.lose_next("/v1/sessions")
+    await amina.create_table("court_piece")
+    asked = [body for _, path, body in server.requests if path == "/v1/sessions"]
+    assert asked == [{"refresh_token": "refresh-1"}] * 2
+
+
+async def test_a_refresh_is_not_tried_for_longer_than_its_repeat_is_welcome(server: ScriptedServer) -> None:
+    assert REFRESH_SECONDS_MAX + REQUEST_SECONDS_MAX <= REFRESH_REPEAT_SECONDS_MAX
+    backoff = Backoff(http_seconds=3600.0, pause_seconds_min=3 * REFRESH_SECONDS_MAX, pause_seconds_max=3600.0)
+    async with Darbar(server.url, backoff=backoff) as darbar:
+        amina = await darbar.guest("Amina")
+        server.refused_tokens |= {"access-1"}
+        server.answer_next("/v1/sessions", BUSY, BUSY)
+        with pytest.raises(Unreachable):
+            await amina.tokens.renewed("access-1")
+    assert server.count("/v1/sessions") == 1
 
 
 async def test_a_refused_token_is_renewed_once(server: ScriptedServer, amina: Player) -> None:

@@ -8,11 +8,11 @@ import pytest
 from client_doubles import ANY, DIRECT, ScriptedServer, stay_silent, table_view
 
 from darbar_client import (
+    Backoff,
     CommandRefused,
     Darbar,
     DarbarError,
     EventsMissed,
-    Patience,
     Player,
     SocketEnded,
     TableSocket,
@@ -216,8 +216,8 @@ async def test_leaving_a_table_that_one_has_left_is_no_error(server: ScriptedSer
 
 async def test_a_command_that_is_never_answered_is_given_up(server: ScriptedServer) -> None:
     server.act = stay_silent
-    patience = Patience(command_seconds=0.05)
-    async with Darbar(server.url, patience=patience) as darbar:
+    backoff = Backoff(command_seconds=0.05)
+    async with Darbar(server.url, backoff=backoff) as darbar:
         amina = await darbar.guest("Amina")
         table = await amina.join(await amina.create_table("court_piece"), fair=False)
         with pytest.raises(DarbarError) as raised:
@@ -340,8 +340,8 @@ async def test_a_table_that_nobody_knows_is_given_up(server: ScriptedServer, ami
 
 
 async def test_a_table_out_of_reach_ends_with_the_patience(server: ScriptedServer) -> None:
-    patience = Patience(socket_seconds=0.05, http_seconds=0.05, pause_seconds_min=0.001, pause_seconds_max=0.005)
-    async with Darbar(server.url, patience=patience) as darbar:
+    backoff = Backoff(socket_seconds=0.05, http_seconds=0.05, pause_seconds_min=0.001, pause_seconds_max=0.005)
+    async with Darbar(server.url, backoff=backoff) as darbar:
         amina = await darbar.guest("Amina")
         table = await amina.join(await amina.create_table("court_piece"), fair=False)
         server.closed_paths |= {DIRECT, ANY}

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from darbar_client import Replay, ReplayEvent
-from darbar_client.log import LogUnreadable
-from darbar_client.verify import verify_chain, verify_deals, verify_views
+from darbar_client.proofs.log import LogUnreadable
+from darbar_client.proofs.verify import verify_chain, verify_deals, verify_views
 from darbar_contracts.frames import AnyServerFrame, EventFrame, Snapshot
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -19,6 +19,8 @@ TURN_SECONDS_MIN = 5
 TURN_SECONDS_MAX = 30
 TURN_SECONDS_QUICK_PLAY = 15
 TABLES_LISTED_MAX = 50
+# A refresh token may be used again for so long: its answer may be lost, and two tabs wake up at the same moment.
+REFRESH_REPEAT_SECONDS_MAX = 60.0
 TABLES_LISTED_DEFAULT = 20
 
 

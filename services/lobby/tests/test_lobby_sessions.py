@@ -12,10 +12,10 @@ import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
 from lobby_doubles import Caller, LobbyServer, Reply, open_lobby
 
+from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX
 from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.app import build_app
 from darbar_lobby.domain.sessions import (
-    REFRESH_REPEAT_SECONDS_MAX,
     RefreshState,
     refresh_judgement,
     successor_of,

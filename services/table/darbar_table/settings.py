@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from darbar_contracts.frames import FRAMES_A_SECOND_MAX
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore.
@@ -19,7 +21,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     generation: int = 1
     writer_connections: int = 2
     trusted_proxies: tuple[str, ...] = ()
-    frames_a_second_max: int = 20
+    frames_a_second_max: int = FRAMES_A_SECOND_MAX
     sockets_max: int = 20_000
     sockets_an_address_max: int = 400
     sockets_an_account_max: int = 8

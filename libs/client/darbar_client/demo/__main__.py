@@ -1,6 +1,7 @@
-"""A whole game over real sockets, told and proven: `python -m darbar_client.demo --game court_piece --bots 3`.
+"""Plays a whole game over real sockets, prints its rounds and proves it: `python -m darbar_client.demo --bots 3`.
 
-Uses the server at --url, or the one on this machine's port 8080, or starts one of its own for as long as it plays.
+All seats are players of the demo unless --bots says otherwise. It uses the server at --url, or the one on this
+machine's port 8080, waiting until that is ready; or it starts one of its own for as long as it plays.
 Exit code 0: every check is true; 1: one is not; 2: the game could not be played.
 """
 
@@ -22,11 +23,11 @@ import msgspec
 
 from darbar_client.darbar import Darbar
 from darbar_client.demo.checks import checks, gather
-from darbar_client.demo.playing import Guest, Teller, all_leave, joined, play_game, seated
-from darbar_client.demo.server import LocalServer, ServerFailed, found
-from darbar_client.demo.sheet import ledger_lines, score_sheet
+from darbar_client.demo.local_server import LocalServer, ServerFailed, until_ready
+from darbar_client.demo.playing import Commentator, Participant, all_leave, joined, play_game, seated
+from darbar_client.demo.score_sheet import ledger_lines, score_sheet
 from darbar_client.errors import DarbarError
-from darbar_client.log import LogUnreadable
+from darbar_client.proofs.log import LogUnreadable
 from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
 from darbar_rules.options import OptionInvalid
@@ -40,7 +41,7 @@ OTHERS_MAY_ENTER = 0o711
 NOT_TRUE, NOT_PLAYED = 1, 2
 
 
-def say(line: str = "") -> None:
+def print_line(line: str = "") -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
@@ -84,15 +85,16 @@ def options_from(game: AnyGame, points: int, given: list[str]) -> Any:
 @asynccontextmanager
 async def server_url(given: str | None) -> AsyncIterator[str]:
     """A server that runs already, or one that runs until the end of this context."""
-    if await found(given or URL, say):
-        yield given or URL
+    url = given or URL
+    if await until_ready(url, tell=print_line):
+        yield url
         return
     if given:
         raise ServerFailed(f"there is no server on {given}")
     folder = new_folder()
     server = LocalServer(folder)
     try:
-        say(f"No server on {URL}: starting one on {server.url}")
+        print_line(f"No server on {URL}: starting one on {server.url}")
         await server.start()
         yield server.url
     finally:
@@ -119,31 +121,33 @@ async def demo(given: argparse.Namespace) -> bool:
         ref = await players[0].create_table(
             game.name, bet_coins=BET_COINS, options=msgspec.to_builtins(options), seats=seats
         )
-        guests = await joined(players, ref, dice)
-        say(f"{game.title} at {url}: {people} sockets, {seats - people} bots, table {ref.table_id}, code {ref.code}")
-        await seated(guests)
-        teller = Teller(guests[0].table, say)
-        await play_game(guests, teller)
-        names = [seat.name or "" for seat in guests[0].table.now.seats]
-        await all_leave(guests)
-        return await proven(guests, teller, names)
+        participants = await joined(players, ref, dice)
+        who = f"{people} players and {seats - people} bots" if people < seats else f"{people} players"
+        print_line(f"{game.title} at {url}: {who}, table {ref.table_id}, code {ref.code}")
+        await seated(participants)
+        commentator = Commentator(participants[0].table, print_line)
+        await play_game(participants, commentator)
+        names = [seat.name or "" for seat in participants[0].table.now.seats]
+        await all_leave(participants)
+        return await proven(participants, commentator, names)
 
 
-async def proven(guests: list[Guest], teller: Teller, names: list[str]) -> bool:
+async def proven(participants: list[Participant], commentator: Commentator, names: list[str]) -> bool:
     """Prints the sheet, the ledgers and the checks; whether every check is true."""
-    evidence = await gather(guests, has_bots=len(guests) < len(names))
-    say("\nScore sheet (points and coins of each seat)")
+    evidence = await gather(participants, has_bots=len(participants) < len(names))
+    print_line("\nScore sheet (points and coins of each seat)")
     for line in score_sheet(evidence.replay, names):
-        say(line)
-    say("\nLedgers")
+        print_line(line)
+    print_line("\nLedgers")
     for line in ledger_lines(evidence.ledgers):
-        say(line)
-    say(f"\n{len(evidence.replay.events)} events, {teller.moves} moves, {teller.moves_a_second:.0f} moves a second\n")
+        print_line(line)
+    pace = f"{commentator.moves} moves, {commentator.moves_a_second:.0f} moves a second"
+    print_line(f"\n{len(evidence.replay.events)} events, {pace}\n")
     made = checks(evidence)
     for check in made:
-        say(f"  {'true ' if check.holds else 'FALSE'}  {check.claim}: {check.said}")
+        print_line(f"  {'true ' if check.holds else 'FALSE'}  {check.claim}: {check.said}")
         for wrong in check.wrong:
-            say(f"         {wrong}")
+            print_line(f"         {wrong}")
     return all(check.holds for check in made)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import msgspec
 
 from darbar_client.demo.coins import LoggedCoins
-from darbar_client.demo.playing import Guest, Seen
+from darbar_client.demo.playing import Participant, Seen
 from darbar_client.errors import DarbarError
-from darbar_client.verify import verify_chain, verify_deals, verify_views
+from darbar_client.proofs.verify import verify_chain, verify_deals, verify_views
 from darbar_contracts.api import Replay, TableAudit
 from darbar_contracts.wallet import WalletAudit, WalletEntry
 from darbar_rules.game import Refusal
@@ -55,16 +55,16 @@ class Evidence(msgspec.Struct, frozen=True):
     has_bots: bool
 
 
-async def gather(guests: list[Guest], *, has_bots: bool) -> Evidence:
+async def gather(participants: list[Participant], *, has_bots: bool) -> Evidence:
     """Asks the server for its log, its audits and the ledgers."""
-    first = guests[0]
+    first = participants[0]
     audit = await _audit(first)
     return Evidence(
         replay=await first.player.replay(first.table.table_id),
-        seen=tuple(seen for guest in guests for seen in guest.seen),
+        seen=tuple(seen for participant in participants for seen in participant.seen),
         audit=audit,
         coins=await first.player.coins_audit(),
-        ledgers=tuple([await _ledger(guest) for guest in guests]),
+        ledgers=tuple([await _ledger(participant) for participant in participants]),
         has_bots=has_bots,
     )
 
@@ -132,25 +132,25 @@ def _wrong_coins(evidence: Evidence) -> Iterator[str]:
         yield f"the wallet's audit: {coins}"
 
 
-async def _audit(guest: Guest) -> TableAudit:
+async def _audit(participant: Participant) -> TableAudit:
     """The table may need a moment to come to rest."""
     async with asyncio.timeout(AUDIT_SECONDS_MAX):
         while True:
             try:
-                return await guest.player.audit(guest.table.table_id)
+                return await participant.player.audit(participant.table.table_id)
             except DarbarError as error:
                 if error.code != Refusal.NOT_NOW:
                     raise
             await asyncio.sleep(AUDIT_PAUSE_SECONDS)
 
 
-async def _ledger(guest: Guest) -> Ledger:
-    wallet = await guest.player.wallet()
+async def _ledger(participant: Participant) -> Ledger:
+    wallet = await participant.player.wallet()
     return Ledger(
-        name=guest.player.name,
-        account_id=guest.player.account.id,
+        name=participant.player.name,
+        account_id=participant.player.account.id,
         balance_coins=wallet.balance_coins,
         reserved_coins=wallet.reserved_coins,
         in_pots_coins=wallet.in_pots_coins,
-        entries=await guest.player.ledger(),
+        entries=await participant.player.ledger(),
     )

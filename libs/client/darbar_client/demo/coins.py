@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from darbar_client.log import steps
+from darbar_client.proofs.log import steps
 from darbar_contracts.api import Replay
 
 

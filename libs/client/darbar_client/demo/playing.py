@@ -27,10 +27,10 @@ _TOO_LATE = frozenset({Reason.STALE_TURN, Refusal.NOT_NOW})
 EVENTS_UNREAD_MAX = 20_000
 
 Seen = tuple[int | None, EventFrame | Snapshot]
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
-class Guest:
+class Participant:
     """A player, their socket, and everything that they were shown."""
 
     def __init__(self, player: Player, table: TableSocket, dice: random.Random) -> None:
@@ -39,13 +39,13 @@ class Guest:
         self.seen: list[Seen] = []
         self._dice = dice
 
-    async def play(self, hear: Callable[[EventFrame], None] | None = None) -> None:
-        """Until the game is over; `hear` is told every event."""
+    async def play(self, note: Callable[[EventFrame], None] | None = None) -> None:
+        """Until the game is over; `note` is given every event."""
         async for frame in self.table.events():
             self.seen.append((self.table.seat, frame))
             if isinstance(frame, EventFrame):
-                if hear is not None:
-                    hear(frame)
+                if note is not None:
+                    note(frame)
                 if frame.kind == "game_ended":
                     return
             elif frame.game is None and frame.table.game_number > 1:
@@ -94,12 +94,12 @@ class Guest:
         return self._dice.choice(bold if bold and (not plain or self._dice.random() < POWER_SHARE) else plain)
 
 
-class Teller:
+class Commentator:
     """Counts what happens, and says a line about each round."""
 
-    def __init__(self, table: TableSocket, say: Say) -> None:
+    def __init__(self, table: TableSocket, print_line: PrintLine) -> None:
         self._table = table
-        self._say = say
+        self._print_line = print_line
         self._began = 0.0
         self._last: dict[str, Any] = {}
         self._moves_of_round = 0
@@ -110,7 +110,7 @@ class Teller:
     def moves_a_second(self) -> float:
         return self.moves / self.playing_seconds if self.playing_seconds else 0.0
 
-    def hear(self, frame: EventFrame) -> None:
+    def note(self, frame: EventFrame) -> None:
         if frame.kind in self._table.game.events:
             self._last = frame.public
             if frame.public.get("by") != "table":
@@ -130,37 +130,37 @@ class Teller:
         totals = " : ".join(str(total) for total in self._last.get("totals", ()))
         outcome = str(self._last.get("outcome", "over")).replace("_", " ")
         pace = f"{self._moves_of_round} moves in {seconds:.2f} s"
-        self._say(f"  round {public['round']:>2}  {outcome:<11} {winners:<20} {totals:<9} {pace}")
+        self._print_line(f"  round {public['round']:>2}  {outcome:<11} {winners:<20} {totals:<9} {pace}")
 
 
-async def seated(guests: list[Guest]) -> None:
+async def seated(participants: list[Participant]) -> None:
     """Everybody takes a seat; with seats left over the host calls bots in."""
-    host, *others = guests
-    for guest in others:
-        await guest.table.sit()
-    if len(guests) < len(host.table.now.seats):
+    host, *others = participants
+    for participant in others:
+        await participant.table.sit()
+    if len(participants) < len(host.table.now.seats):
         await host.table.start_now()
 
 
-async def play_game(guests: list[Guest], teller: Teller) -> None:
+async def play_game(participants: list[Participant], commentator: Commentator) -> None:
     """From the first count-in to the game's end."""
-    first, *others = guests
+    first, *others = participants
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(first.play(teller.hear))
-        for guest in others:
-            tasks.create_task(guest.play())
+        tasks.create_task(first.play(commentator.note))
+        for participant in others:
+            tasks.create_task(participant.play())
 
 
-async def all_leave(guests: list[Guest]) -> None:
+async def all_leave(participants: list[Participant]) -> None:
     """Before the next game begins: a count-in stops as soon as a seat is empty."""
     async with asyncio.timeout(LEAVE_SECONDS_MAX), asyncio.TaskGroup() as tasks:
-        for guest in guests:
-            tasks.create_task(guest.leave())
+        for participant in participants:
+            tasks.create_task(participant.leave())
 
 
-async def joined(players: list[Player], ref: TableRef, dice: random.Random) -> list[Guest]:
+async def joined(players: list[Player], ref: TableRef, dice: random.Random) -> list[Participant]:
     """A socket for each player."""
     return [
-        Guest(player, await player.join(ref, events_unread_max=EVENTS_UNREAD_MAX), random.Random(dice.random()))
+        Participant(player, await player.join(ref, events_unread_max=EVENTS_UNREAD_MAX), random.Random(dice.random()))
         for player in players
     ]

@@ -9,11 +9,11 @@ from typing import Literal
 
 import msgspec
 
+from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX
+
 REFRESH_TOKEN_BYTES = 32
 REFRESH_TOKEN_CHARACTERS_MAX = 128
 SUCCESSOR_SALT_BYTES = 32
-# An answer that was lost is asked for again within this, and two tabs wake up at the same moment.
-REFRESH_REPEAT_SECONDS_MAX = 60.0
 
 RefreshJudgement = Literal["good", "repeated", "revoked", "reused", "expired"]
 

@@ -16,7 +16,7 @@ PAUSE_SECONDS_MAX = 2.0
 DOUBLINGS_MAX = 16
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class Backoff(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a client. `http_seconds`: a request is tried again; `socket_seconds`: a lost socket is opened again;
     `command_seconds`: a command waits for its acknowledgement, through lost sockets too."""
 
@@ -32,17 +32,17 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
         return longest * random.uniform(0.5, 1.0)
 
 
-class Pauses:
-    """The pauses of one attempt to get through, until `seconds` are over."""
+class Attempts:
+    """Tries of the same thing, with pauses between them, until `seconds` are over."""
 
-    def __init__(self, patience: Patience, *, seconds: float) -> None:
-        self._patience = patience
+    def __init__(self, backoff: Backoff, *, seconds: float) -> None:
+        self._backoff = backoff
         self._end = time.monotonic() + seconds
         self.tries = 0
 
     async def pause(self, *, seconds_min: float = 0.0) -> bool:
-        """Waits before the next try; False: the patience is at an end."""
-        seconds = max(self._patience.pause_seconds(self.tries), min(seconds_min, self._patience.pause_seconds_max))
+        """Waits before the next try; False: there is no time left for one."""
+        seconds = max(self._backoff.pause_seconds(self.tries), min(seconds_min, self._backoff.pause_seconds_max))
         if time.monotonic() + seconds > self._end:
             return False
         self.tries += 1

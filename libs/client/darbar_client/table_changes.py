@@ -1,4 +1,4 @@
-"""The table around the cards as its events leave it: phase, seats, round. Open this when they are out of date."""
+"""How events change what is known of a table around the cards. Open this when a seat or the phase is out of date."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from darbar_contracts.frames import EventFrame, SeatView, TableView
 
 
-def after(table: TableView, frame: EventFrame) -> TableView:
+def after_event(table: TableView, frame: EventFrame) -> TableView:
     """The table one event later; what does not concern it leaves it as it is."""
     change = _CHANGES.get(frame.kind)
     if change is not None:
@@ -57,6 +57,10 @@ def _count_in_started(table: TableView, public: Mapping[str, Any]) -> TableView:
     )
 
 
+def _bag_opened(table: TableView, public: Mapping[str, Any]) -> TableView:
+    return replace(table, bag=public["bag"])
+
+
 def _game_ended(table: TableView, public: Mapping[str, Any]) -> TableView:
     return replace(table, game_number=public["game"] + 1, round=0, attempt=0)
 
@@ -80,6 +84,7 @@ _CHANGES: Mapping[str, Callable[[TableView, Mapping[str, Any]], TableView]] = {
     "bot_sent_away": _freed,
     "host_changed": _host_changed,
     "seat_ready": _seat(ready=True),
+    "bag_opened": _bag_opened,
     "count_in_started": _count_in_started,
     "seed_committed": _seat(committed=True),
     "player_went_offline": _seat(away=True),

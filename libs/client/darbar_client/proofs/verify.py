@@ -13,8 +13,8 @@ from uuid import UUID
 
 import msgspec
 
-from darbar_client.deals import DealReport, deal_reports
-from darbar_client.log import Step, rules_of, steps
+from darbar_client.proofs.deals import DealReport, deal_reports
+from darbar_client.proofs.log import Step, rules_of, steps
 from darbar_contracts.api import Replay, ReplayEvent
 from darbar_contracts.frames import EventFrame, Snapshot
 from darbar_rules.game import AnyGame

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from client_doubles import table_view
 
-from darbar_client.table_now import after
+from darbar_client.table_changes import after_event
 from darbar_contracts.frames import EventFrame, SeatView, TableView
 
 PLAYER = SeatView(kind="player", name="Amina")
@@ -19,7 +19,7 @@ def now(**changes: Any) -> TableView:
 
 
 def then(table: TableView, kind: str, **public: Any) -> TableView:
-    return after(table, EventFrame(version=6, kind=kind, public=public))
+    return after_event(table, EventFrame(version=6, kind=kind, public=public))
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,10 @@ def test_a_count_in_forgets_who_was_ready() -> None:
     counted = then(table, "count_in_started", game=2, round=3, attempt=4)
     assert (counted.phase, counted.game_number, counted.round, counted.attempt) == ("counting_in", 2, 3, 4)
     assert counted.seats[0] == PLAYER
+
+
+def test_a_new_bag_of_flags_has_its_number() -> None:
+    assert then(now(), "bag_opened", bag=2, commitment="").bag == 2
 
 
 def test_a_player_who_comes_back_takes_the_seat_from_the_bot() -> None:

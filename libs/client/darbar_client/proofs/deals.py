@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from darbar_client.log import READING_FAILS, LogUnreadable, Step, options_of, rules_of, steps
+from darbar_client.proofs.log import READING_FAILS, LogUnreadable, Step, options_of, rules_of, steps
 from darbar_contracts.api import Replay
 from darbar_rules.deal import Chance, bag_flags, commitment
 from darbar_rules.game import AnyGame

@@ -9,10 +9,10 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from darbar_client.connection import LOST, Broken, Connection
+from darbar_client.backoff import Attempts, Backoff
+from darbar_client.connection import LOST, Connection, ConnectionLost
 from darbar_client.errors import DarbarError, SocketEnded, Unreachable
 from darbar_client.http import Http
-from darbar_client.patience import Patience, Pauses
 from darbar_client.tokens import Tokens
 from darbar_contracts.api import SocketPaths
 from darbar_contracts.frames import PROTOCOL, AnyServerFrame, Closing, FreshToken, Hello
@@ -27,8 +27,8 @@ TABLE_UNKNOWN_MAX = 5
 _Error = TypeVar("_Error", bound=BaseException)
 
 
-class Hearing(Protocol):
-    """Whoever listens on a line."""
+class FrameListener(Protocol):
+    """Takes what the table sends, over one connection after another."""
 
     @property
     def version_wanted(self) -> int:
@@ -41,11 +41,11 @@ class Hearing(Protocol):
     def opening(self) -> None:
         """A new connection says hello."""
 
-    def hear(self, frame: AnyServerFrame) -> None:
-        """Raises Broken when this frame shows that others were lost."""
+    def receive(self, frame: AnyServerFrame) -> None:
+        """Raises ConnectionLost when this frame shows that others were lost."""
 
 
-class Line:
+class ReconnectingSocket:
     """One connection after another, to the owner of the table or to whoever passes on what it says."""
 
     def __init__(
@@ -55,16 +55,16 @@ class Line:
         paths: SocketPaths,
         *,
         find: Callable[[], Awaitable[SocketPaths]],
-        hearing: Hearing,
-        patience: Patience,
+        listener: FrameListener,
+        backoff: Backoff,
         decoder: msgspec.json.Decoder[AnyServerFrame],
     ) -> None:
         self._http = http
         self._tokens = tokens
         self._paths = paths
         self._find = find
-        self._hearing = hearing
-        self._patience = patience
+        self._listener = listener
+        self._backoff = backoff
         self._decoder = decoder
         self._connection: Connection | None = None
         self._tries = 0
@@ -73,7 +73,7 @@ class Line:
         self._cut = asyncio.Event()
 
     def post(self, content: bytes) -> None:
-        """Sends on the present connection; without one nothing happens: who must be heard speaks again on the next."""
+        """Sends on the present connection; without one nothing happens: what must arrive is sent again on the next."""
         if self._connection is not None:
             self._connection.post(content)
 
@@ -87,69 +87,69 @@ class Line:
 
     async def run(self) -> None:
         """Raises SocketEnded when the table says that it is over, Unreachable when nobody can be reached any more."""
-        pauses = self._fresh_pauses()
+        attempts = self._fresh_attempts()
         unknown = 0
         while True:
-            broken = await self._until_broken()
-            if broken.code in ENDS:
-                raise SocketEnded(broken.code, broken.message)
-            unknown = unknown + 1 if broken.code == Reason.TABLE_UNKNOWN else 0
+            lost = await self._until_lost()
+            if lost.code in ENDS:
+                raise SocketEnded(lost.code, lost.message)
+            unknown = unknown + 1 if lost.code == Reason.TABLE_UNKNOWN else 0
             if unknown >= TABLE_UNKNOWN_MAX:
-                raise SocketEnded(broken.code, broken.message)
-            if self._hearing.caught_up:
-                pauses = self._fresh_pauses()
+                raise SocketEnded(lost.code, lost.message)
+            if self._listener.caught_up:
+                attempts = self._fresh_attempts()
             else:
                 self._tries += 1
-            self._token_refused = broken.code in TOKEN_REFUSALS
-            if not await pauses.pause():
-                raise Unreachable(Reason.UNREACHABLE, f"no socket to the table: {broken.code} {broken.message}")
+            self._token_refused = lost.code in TOKEN_REFUSALS
+            if not await attempts.pause():
+                raise Unreachable(Reason.UNREACHABLE, f"no socket to the table: {lost.code} {lost.message}")
 
-    def _fresh_pauses(self) -> Pauses:
-        return Pauses(self._patience, seconds=self._patience.socket_seconds)
+    def _fresh_attempts(self) -> Attempts:
+        return Attempts(self._backoff, seconds=self._backoff.socket_seconds)
 
-    async def _until_broken(self) -> Broken:
+    async def _until_lost(self) -> ConnectionLost:
         """One connection, and why it ended. Raises DarbarError when the account itself is refused."""
-        broken = Broken("closed")
+        lost = ConnectionLost("closed")
         refused: DarbarError | None = None
         try:
             await self._one_connection()
-        except* Broken as group:
-            broken = _first(group)
+        except* ConnectionLost as group:
+            lost = _first(group)
         except* LOST as group:
-            broken = Broken("lost", str(_first(group)))
+            lost = ConnectionLost("lost", str(_first(group)))
         except* Unreachable as group:
-            broken = Broken("unreachable", str(_first(group)))
+            lost = ConnectionLost("unreachable", str(_first(group)))
         except* DarbarError as group:
             refused = _first(group)
         if refused is not None:
             raise refused
-        return broken
+        return lost
 
     async def _one_connection(self) -> None:
-        self._hearing.opening()
+        self._listener.opening()
         refused, self._token_refused = self._token_refused, False
         self._token = await (self._tokens.renewed(self._token) if refused else self._tokens.access())
         self._cut.clear()
         connection = await Connection.opened(self._http.session, await self._url(), self._decoder)
         self._connection = connection
         try:
-            self.hello(self._hearing.version_wanted)
+            self.hello(self._listener.version_wanted)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(connection.write())
                 tasks.create_task(self._keep_token_fresh())
                 tasks.create_task(self._until_cut())
                 async for frame in connection.frames():
                     if isinstance(frame, Closing):
-                        raise Broken(frame.code, frame.message)
-                    self._hearing.hear(frame)
-                raise Broken("closed", "the table closed the connection")
+                        raise ConnectionLost(frame.code, frame.message)
+                    self._listener.receive(frame)
+                raise ConnectionLost("closed", "the table closed the connection")
         finally:
             self._connection = None
             await connection.close()
 
     async def _until_cut(self) -> None:
         await self._cut.wait()
-        raise Broken("cut", "the connection was given up")
+        raise ConnectionLost("cut", "the connection was given up")
 
     async def _keep_token_fresh(self) -> None:
         """The socket ends with its token, unless a newer one comes before."""
@@ -159,7 +159,7 @@ class Line:
                 self._token = await self._tokens.access()
             except Unreachable:
                 # There is time left before the token ends.
-                await asyncio.sleep(self._patience.pause_seconds_max)
+                await asyncio.sleep(self._backoff.pause_seconds_max)
                 continue
             self.post(msgspec.json.encode(FreshToken(token=self._token)))
 

@@ -17,7 +17,7 @@ import msgspec
 HOST = "127.0.0.1"
 START_SECONDS_MAX = 120.0
 STOP_SECONDS_MAX = 60.0
-LOOK_SECONDS_MAX = 2.0
+READINESS_SECONDS_MAX = 2.0
 POLL_SECONDS = 0.1
 READY = 200
 LOG_LINES_SHOWN = 20
@@ -36,13 +36,6 @@ QUICK: Mapping[str, str] = {
 
 class ServerFailed(Exception):
     """The server did not start, or did not get ready; the message says what was seen of it last."""
-
-
-class Readiness(msgspec.Struct, frozen=True):
-    """What a server says of itself."""
-
-    status: str
-    missing: tuple[str, ...] = ()
 
 
 class LocalServer:
@@ -117,7 +110,7 @@ class LocalServer:
     async def _until_ready(self) -> None:
         assert self._process is not None
         end = time.monotonic() + START_SECONDS_MAX
-        while await what_is_missing(self.url) != []:
+        while await missing_at(self.url) != ():
             if not self.is_running or time.monotonic() > end:
                 # In peace, so that it takes the PostgreSQL and NATS with it that it has started.
                 await self.stop()
@@ -125,34 +118,41 @@ class LocalServer:
             await asyncio.sleep(POLL_SECONDS)
 
 
-async def found(url: str, say: Callable[[str], None]) -> bool:
-    """Whether a server is there, ready; waits for one that still starts or gets over something. Raises ServerFailed
-    for one that is never ready."""
-    end = time.monotonic() + START_SECONDS_MAX
-    said = ""
-    while missing := await what_is_missing(url):
-        waits = f"Waiting for the server on {url}: {', '.join(missing)} is missing"
+class _Readiness(msgspec.Struct, frozen=True):
+    status: str
+    missing: tuple[str, ...] = ()
+
+
+async def until_ready(url: str, *, tell: Callable[[str], None], seconds: float = START_SECONDS_MAX) -> bool:
+    """Waits for a server that answers but is not ready, and tells what it waits for; False: no server is there.
+
+    Raises ServerFailed when it does not get ready in time.
+    """
+    end = time.monotonic() + seconds
+    told = ""
+    while missing := await missing_at(url):
+        waiting = f"Waiting for the server on {url}: {', '.join(missing)} is missing"
         if time.monotonic() > end:
-            raise ServerFailed(waits)
-        if waits != said:
-            say(waits)
-            said = waits
+            raise ServerFailed(waiting)
+        if waiting != told:
+            tell(waiting)
+            told = waiting
         await asyncio.sleep(POLL_SECONDS)
     return missing is not None
 
 
-async def what_is_missing(url: str) -> list[str] | None:
-    """What keeps a server from being ready; None when there is no Darbar."""
-    timeout = aiohttp.ClientTimeout(total=LOOK_SECONDS_MAX)
+async def missing_at(url: str, *, seconds: float = READINESS_SECONDS_MAX) -> tuple[str, ...] | None:
+    """What keeps a server from being ready, nothing when it is; None: there is no server of ours."""
+    timeout = aiohttp.ClientTimeout(total=seconds)
     try:
         async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{url}/readyz") as answered:
-            readiness = msgspec.json.decode(await answered.read(), type=Readiness)
-            return list(readiness.missing) or ([] if answered.status == READY else ["something"])
+            readiness = msgspec.json.decode(await answered.read(), type=_Readiness)
+            return readiness.missing or (() if answered.status == READY else ("something",))
     except aiohttp.ClientConnectorError:
         return None
     except (aiohttp.ClientError, TimeoutError):
         # Its port is taken before it starts, and is kept while it stops.
-        return ["an answer"]
+        return ("an answer",)
     except msgspec.DecodeError:
         return None
 

@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from darbar_client.demo import server
-from darbar_client.demo.server import ServerFailed, found, free_port
+from darbar_client.demo.local_server import ServerFailed, free_port, missing_at, until_ready
 
 
 @asynccontextmanager
@@ -39,45 +38,41 @@ def waiting(*missing: str) -> tuple[int, str]:
     return 503, f'{{"status": "waiting", "missing": [{names}]}}'
 
 
-async def test_a_server_that_is_ready_is_found_without_a_word() -> None:
-    said: list[str] = []
+async def test_a_server_that_is_ready_is_used_without_a_word() -> None:
+    told: list[str] = []
     async with answering(READY) as url:
-        assert await found(url, said.append)
-    assert said == []
+        assert await until_ready(url, tell=told.append)
+    assert told == []
 
 
-async def test_a_server_that_is_not_ready_is_waited_for_and_what_it_waits_for_is_said_once() -> None:
-    said: list[str] = []
+async def test_a_server_that_is_not_ready_is_waited_for_and_what_it_waits_for_is_told_once() -> None:
+    told: list[str] = []
     lobby, both = waiting("lobby: milestones"), waiting("lobby: milestones", "table: lease")
     async with answering(lobby, lobby, both, READY) as url:
-        assert await found(url, said.append)
-    assert said == [
+        assert await until_ready(url, tell=told.append)
+    assert told == [
         f"Waiting for the server on {url}: lobby: milestones is missing",
         f"Waiting for the server on {url}: lobby: milestones, table: lease is missing",
     ]
 
 
-async def test_a_server_that_is_never_ready_is_given_up_with_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "START_SECONDS_MAX", 0.3)
+async def test_a_server_that_is_never_ready_is_given_up_with_what_it_lacks() -> None:
     async with answering(waiting("wallet: database")) as url:
         with pytest.raises(ServerFailed, match="wallet: database"):
-            await found(url, lambda line: None)
+            await until_ready(url, tell=lambda _: None, seconds=0.0)
 
 
-async def test_a_port_that_is_taken_by_a_server_that_does_not_answer_yet_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server, "START_SECONDS_MAX", 0.3)
-    monkeypatch.setattr(server, "LOOK_SECONDS_MAX", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as reserved, pytest.raises(ServerFailed, match="an answer"):
-        await found(f"http://127.0.0.1:{reserved.getsockname()[1]}", lambda line: None)
+async def test_a_port_that_is_taken_by_a_server_that_does_not_answer_yet_is_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        url = f"http://127.0.0.1:{reserved.getsockname()[1]}"
+        assert await missing_at(url, seconds=0.1) == ("an answer",)
 
 
 @pytest.mark.parametrize("other", [(404, "Not Found"), (200, "<html>"), (200, '{"ok": 1}')])
 async def test_where_something_else_listens_there_is_no_darbar(other: tuple[int, str]) -> None:
     async with answering(other) as url:
-        assert not await found(url, lambda line: None)
+        assert not await until_ready(url, tell=lambda _: None)
 
 
 async def test_where_nobody_listens_there_is_no_darbar() -> None:
-    assert not await found(f"http://127.0.0.1:{free_port()}", lambda line: None)
+    assert not await until_ready(f"http://127.0.0.1:{free_port()}", tell=lambda _: None)

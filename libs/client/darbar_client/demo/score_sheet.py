@@ -8,7 +8,7 @@ from typing import Any
 
 from darbar_client.demo.checks import Ledger
 from darbar_client.demo.coins import LoggedCoins
-from darbar_client.log import rules_of, steps
+from darbar_client.proofs.log import rules_of, steps
 from darbar_contracts.api import Replay
 
 COLUMN = 10
