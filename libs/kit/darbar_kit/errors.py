@@ -35,6 +35,7 @@ class KitReason(StrEnum):
     METHOD_NOT_ALLOWED = "method_not_allowed", 405, "This path does not take this method."
     NOT_FOUND = "not_found", 404, "There is nothing at this path."
     TEXT_INVALID = "text_invalid", 400, "This text is too long or has characters that are not allowed."
+    TOO_MANY_REQUESTS = "too_many_requests", 429, "Too many requests. Please wait."
 
     # Access tokens.
     TOKEN_EXPIRED = "token_expired", 401, "The access token has expired."

@@ -11,6 +11,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CollectorRegistry, generate_latest
 
 from darbar_kit.errors import KitReason, Refused, Unavailable
+from darbar_kit.limits import TooManyRequests
 from darbar_kit.metrics import CONTENT_TYPE
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import Claims, TokenReader
@@ -36,7 +37,10 @@ async def errors_middleware(request: web.Request, handler: Handler) -> web.Strea
     try:
         return await handler(request)
     except Refused as refused:
-        return _problem(refused.code, refused.message, refused.details, status=refused.status)
+        answered = _problem(refused.code, refused.message, refused.details, status=refused.status)
+        if isinstance(refused, TooManyRequests):
+            answered.headers["Retry-After"] = str(refused.seconds)
+        return answered
     except Unavailable as unavailable:
         answered = _problem(unavailable.code, unavailable.message, {}, status=503)
         if unavailable.retry > 0:
@@ -132,7 +136,9 @@ def field_of(error: msgspec.ValidationError) -> dict[str, object]:
 
 
 def _problem(code: str, message: str, details: dict[str, object], *, status: int) -> web.Response:
-    return answer({"code": code, "message": message, "details": details}, status)
+    answered = answer({"code": code, "message": message, "details": details}, status)
+    answered.headers["Cache-Control"] = "no-store"  # What is refused now may be right in a moment.
+    return answered
 
 
 def _of_http(error: web.HTTPException) -> web.Response:

@@ -1,7 +1,10 @@
 """How often somebody may ask. Open this about `too_many_requests`."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
+
+from darbar_kit.errors import KitReason, Refused
 
 # A key whose bucket is full again needs no entry; past this many the longest unused one is dropped.
 KEYS_MAX = 100_000
@@ -40,3 +43,29 @@ class Buckets:
         if len(self._full_at) > self._keys_max:
             self._full_at.popitem(last=False)
         return 0.0
+
+
+class TooManyRequests(Refused):
+    """`limit`: which one; `seconds`: when it may be tried again, in the header Retry-After over HTTP."""
+
+    def __init__(self, limit: str, seconds: float) -> None:
+        self.limit = limit
+        self.seconds = math.ceil(seconds)
+        super().__init__(KitReason.TOO_MANY_REQUESTS, details={"limit": limit, "retry_seconds": self.seconds})
+
+
+class Rate:
+    """So many in a while, for each key; a maximum of 0 is no limit."""
+
+    def __init__(self, name: str, count_max: int, window_seconds: float, *, clock: Clock) -> None:
+        self.name = name
+        self._buckets = Buckets(count_max, window_seconds, clock=clock)
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, key: str) -> None:
+        """Raises TooManyRequests."""
+        wait_seconds = self._buckets.take(key)
+        if wait_seconds > 0:
+            raise TooManyRequests(self.name, wait_seconds)

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter
 from darbar_kit import http
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.http import BODY_BYTES_MAX, answer, bearer, errors_middleware, health_routes, metrics_route, read_body
+from darbar_kit.limits import TooManyRequests
 from darbar_kit.tokens import Claims, TokenReader, TokenWriter, new_private_key_pem, public_key_pem
 
 KEY = new_private_key_pem()
@@ -37,6 +38,8 @@ async def fail(request: web.Request) -> web.Response:
             raise Refused("seat_taken", "somebody sits there", {"seat": 3})
         case "unavailable":
             raise Unavailable("wallet_silent", retry=3)
+        case "limited":
+            raise TooManyRequests("orders", 2.1)
         case "gone":
             raise web.HTTPGone
         case "moved":
@@ -125,6 +128,18 @@ async def test_an_outage_says_when_to_come_back(client: Client) -> None:
     assert response.headers["Retry-After"] == "3"
     assert (await problem(response))[1]["code"] == "wallet_silent"
     assert response.status == 503
+
+
+async def test_a_limit_says_which_one_and_when_to_come_back(client: Client) -> None:
+    response = await client.get("/fail/limited")
+
+    assert (response.headers["Retry-After"], response.headers["Cache-Control"]) == ("3", "no-store")
+    status, body = await problem(response)
+    assert (status, body["code"], body["details"]) == (
+        429,
+        "too_many_requests",
+        {"limit": "orders", "retry_seconds": 3},
+    )
 
 
 async def test_a_bug_tells_nothing_of_itself(client: Client) -> None:

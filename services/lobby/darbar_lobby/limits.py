@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
-from darbar_kit.limits import KEYS_MAX, Buckets, Clock
+from darbar_kit.limits import KEYS_MAX, Clock, Rate, TooManyRequests
 from darbar_lobby.domain.guesses import Guesser, GuessPolicy, guess_answered, guess_begun, wait_before_guess
 
 REQUESTS_A_MINUTE_BY_ACCOUNT = 300
@@ -26,32 +26,6 @@ PASSWORDS_WRONG = GuessPolicy(free=3, wait_seconds=2.0, wait_seconds_max=300.0, 
 PASSWORDS_WRONG_BY_ADDRESS = GuessPolicy(
     free=10, wait_seconds=1.0, wait_seconds_max=15.0, forgotten_seconds=FORGOTTEN_SECONDS
 )
-
-
-class TooManyRequests(Refused):
-    """`limit`: which one; `seconds`: when it may be tried again."""
-
-    def __init__(self, limit: str, seconds: float) -> None:
-        self.limit = limit
-        self.seconds = math.ceil(seconds)
-        super().__init__(Reason.TOO_MANY_REQUESTS, details={"limit": limit, "retry_seconds": self.seconds})
-
-
-class Rate:
-    """So many in a while, for each key; a maximum of 0 is no limit."""
-
-    def __init__(self, name: str, count_max: int, window_seconds: float, *, clock: Clock) -> None:
-        self.name = name
-        self._buckets = Buckets(count_max, window_seconds, clock=clock)
-
-    def __len__(self) -> int:
-        return len(self._buckets)
-
-    def take(self, key: str) -> None:
-        """Raises TooManyRequests."""
-        wait_seconds = self._buckets.take(key)
-        if wait_seconds > 0:
-            raise TooManyRequests(self.name, wait_seconds)
 
 
 class Guesses:

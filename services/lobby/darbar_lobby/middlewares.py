@@ -10,8 +10,8 @@ from aiohttp.typedefs import Handler, Middleware
 
 from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
-from darbar_kit.http import answer
-from darbar_lobby.limits import Limits, TooManyRequests
+from darbar_kit.limits import TooManyRequests
+from darbar_lobby.limits import Limits
 from darbar_lobby.metrics import Metrics
 
 PREFLIGHT_SECONDS = 600
@@ -70,14 +70,10 @@ class Middlewares:
             if request.path.startswith("/v1/"):
                 self._limits.by_address.take(self._addresses.of(request))
             response = await handler(request)
-        except TooManyRequests as refused:
-            self._metrics.refusals.labels(refused.code).inc()
-            self._metrics.limited.labels(refused.limit).inc()
-            problem = {"code": refused.code, "message": refused.message, "details": refused.details}
-            response = answer(problem, refused.status)
-            response.headers["Retry-After"] = str(refused.seconds)
         except Refused as refused:
             self._metrics.refusals.labels(refused.code).inc()
+            if isinstance(refused, TooManyRequests):
+                self._metrics.limited.labels(refused.limit).inc()
             raise
         response.headers.setdefault("Cache-Control", "no-store")
         return response
