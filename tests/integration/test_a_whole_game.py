@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import aiohttp
 import pytest
 from whole_games import BACKOFF, Game, false_checks, game_of, in_the_middle_of_round
 
@@ -96,6 +97,15 @@ async def test_a_server_that_is_killed_and_started_again_goes_on_with_the_same_r
         assert false_checks(await game.evidence()) == []
         assert rounds[0] == (1, 2)
         assert shown_rounds(game) == list(range(1, len(shown_rounds(game)) + 1))
+
+
+async def test_an_invite_url_leads_to_a_page_and_from_there_to_the_table(darbar: Darbar) -> None:
+    host, guest = await darbar.guest(), await darbar.guest()
+    made = await host.create_table("court_piece")
+    async with aiohttp.ClientSession() as browser, browser.get(made.invite_url or "") as page:
+        assert page.status == 200
+        assert f'href="/v1/invites/{made.invite_token}"' in await page.text()
+    assert (await guest.look_up_invite(made.invite_token or "")).table_id == made.table_id
 
 
 def holes(participant: Participant) -> list[tuple[int, int]]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import msgspec
 import uvloop
 
 from darbar_kit import logs, service
@@ -15,46 +14,21 @@ from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure
-from darbar_local.servers import GivenServers, apply_migrations
+from darbar_local.servers import apply_migrations
 from darbar_local.services import BY_NAME, Service
+from darbar_local.settings import GivenServers, MigrateSettings, load_serve, load_up
 from darbar_local.starting import failures_told
 from darbar_local.up import Options, up
-from darbar_local.wiring import READY_SECONDS_MAX
 
 VERSION = "0.1.0"
 TABLES_MAX = 64
 PORT_MAX = 65535
 
 
-class UpSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from DARBAR_DATA and so on; an option on the command line is stronger."""
-
-    data: str = "var"
-    host: str = "127.0.0.1"
-    port: int = 8080
-    unsafe_storage: bool = False
-    ready_seconds_max: float = READY_SECONDS_MAX
-    log_level: str = "info"
-
-
-class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from DARBAR_<SERVICE>_HTTP_HOST and so on, beside the service's own."""
-
-    http_host: str = "127.0.0.1"
-    http_port: int = 8080
-    log_level: str = "info"
-
-
-class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from DARBAR_<SERVICE>_OWNER_DATABASE_URL and so on."""
-
-    owner_database_url: str
-    service_role: str
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
     try:
         match asked.command:
             case "up":
@@ -63,8 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _serve(asked, BY_NAME[asked.service])
             case "migrate":
                 _migrate(BY_NAME[asked.service])
-            case _:
+            case "version":
                 print_line(_version())
+            case _:
+                parser.print_help()
     except Failure as failure:
         print_error(str(failure))
         return failure.code
@@ -76,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="darbar", description="Darbar on one machine.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    starts = commands.add_parser("up", help="start everything; DATABASE_URL and NATS_URL name servers to use instead")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+    starts = commands.add_parser("up", help="start everything on this machine")
     starts.add_argument("--data", metavar="FOLDER", help="where data is kept (DARBAR_DATA, ./var)")
     starts.add_argument("--host", help="the address to listen on (DARBAR_HOST, 127.0.0.1)")
     starts.add_argument("--port", type=_number(0, PORT_MAX), help="the port to listen on (DARBAR_PORT, 8080)")
@@ -95,7 +71,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _up(asked: argparse.Namespace) -> None:
-    settings = load(UpSettings, prefix="DARBAR_")
+    environ = environment()
+    settings = load_up(environ)
     logs.configure("", level=settings.log_level)
     options = Options(
         # Once and for all: whoever starts a program from it may do so in another working directory.
@@ -106,8 +83,8 @@ def _up(asked: argparse.Namespace) -> None:
         tables=asked.tables,
         unsafe_storage=settings.unsafe_storage,
         ready_seconds_max=settings.ready_seconds_max,
-        given=load(GivenServers, prefix=""),
-        environ=environment(),
+        given=load(GivenServers, prefix="", environ=environ),
+        environ=environ,
     )
     uvloop.run(_until_stopped(up(options)))
 
@@ -137,14 +114,14 @@ async def _until_stopped(work: Coroutine[None, None, None]) -> None:
 
 
 def _serve(asked: argparse.Namespace, asked_service: Service) -> None:
-    settings = load(ServeSettings, prefix=asked_service.prefix)
+    settings, own = load_serve(asked_service, environment())
     logs.configure(asked_service.name, level=settings.log_level)
     if asked.pid_file is not None:
         write_pid_file(asked.pid_file)
     with failures_told():
         service.run(
             asked_service.build_app,
-            asked_service.settings(),
+            own,
             host=settings.http_host if asked.host is None else asked.host,
             port=settings.http_port if asked.port is None else asked.port,
         )

@@ -19,6 +19,7 @@ from darbar_local.console import print_line, step
 from darbar_local.data_dir import DataDir
 from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.services import ALL, Service
+from darbar_local.settings import GivenServers
 
 
 class Running(Protocol):
@@ -38,13 +39,6 @@ class Servers(msgspec.Struct, frozen=True):
     database_admin_url: str
     nats_urls: Mapping[str, str]
     running: Mapping[str, Running]
-
-
-class GivenServers(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from DATABASE_URL (of an admin, who may make databases and roles) and NATS_URL."""
-
-    database_url: str = ""
-    nats_url: str = ""
 
 
 async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, stack: AsyncExitStack) -> Servers:

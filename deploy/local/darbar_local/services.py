@@ -32,10 +32,14 @@ class Service(msgspec.Struct, frozen=True):
     def migrations(self) -> Path:
         return Path(str(resources.files(self.package).joinpath("migrations")))
 
-    def settings(self, environ: Mapping[str, str] | None = None) -> msgspec.Struct:
+    @property
+    def settings_type(self) -> type[msgspec.Struct]:
+        found: type[msgspec.Struct] = import_module(f"{self.package}.settings").Settings
+        return found
+
+    def settings(self, environ: Mapping[str, str]) -> msgspec.Struct:
         """Out of its variables. Raises SettingsInvalid."""
-        settings_type: type[msgspec.Struct] = import_module(f"{self.package}.settings").Settings
-        return load(settings_type, prefix=self.prefix, environ=environ)
+        return load(self.settings_type, prefix=self.prefix, environ=environ)
 
     @property
     def build_app(self) -> Callable[[Any], web.Application]:

@@ -16,7 +16,7 @@ from darbar_kit.bus import ServerTooOld
 from darbar_kit.database import StorageUnsafe
 from darbar_kit.embedded.kept import any_port
 from darbar_kit.errors import Unavailable
-from darbar_kit.service import listen
+from darbar_kit.service import CannotListen, listen
 from darbar_kit.settings import SettingsInvalid
 from darbar_local.child_processes import HOST, Child
 from darbar_local.console import print_error, step
@@ -128,6 +128,19 @@ def failures_told() -> Iterator[None]:
         raise Failure(ExitCode.SETTINGS_WRONG, "; ".join(error.problems)) from error
     except (Unavailable, StorageUnsafe, ServerTooOld, asyncpg.PostgresError) as error:
         raise Failure(ExitCode.SERVICE_FAILED, f"a service can't start: {error}") from error
+    except CannotListen as error:
+        raise _not_listening(error) from error
     except OSError as error:
-        code = ExitCode.PORT_TAKEN if error.errno == errno.EADDRINUSE else ExitCode.SERVICE_FAILED
-        raise Failure(code, f"a service can't start: {error}") from error
+        raise Failure(ExitCode.SERVICE_FAILED, f"a service can't start: {error}") from error
+
+
+def _not_listening(error: CannotListen) -> Failure:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return Failure(
+                ExitCode.PORT_TAKEN, f"{error.strerror}; stop what uses it, or choose another one with --port"
+            )
+        case errno.EACCES:
+            return Failure(ExitCode.SETTINGS_WRONG, f"{error.strerror}; choose a --port above 1023")
+        case _:
+            return Failure(ExitCode.SETTINGS_WRONG, f"{error.strerror}; --host must be an address of this machine")

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from ipaddress import ip_address
 from pathlib import Path
 
 import msgspec
@@ -13,11 +14,14 @@ from darbar_local.child_processes import stop_left_over
 from darbar_local.console import print_line
 from darbar_local.data_dir import DataDir, opened
 from darbar_local.exit_codes import ExitCode, Failure
-from darbar_local.servers import GivenServers, Running, Servers, prepare_databases, start_servers
-from darbar_local.starting import start_one_process, start_processes
+from darbar_local.servers import Running, Servers, prepare_databases, start_servers
+from darbar_local.settings import GivenServers
+from darbar_local.starting import failures_told, start_one_process, start_processes
 from darbar_local.wiring import Wiring
 
 WATCH_SECONDS = 0.1
+# Where the demo looks without being told.
+DEMO_URL = "http://127.0.0.1:8080"
 _ANY_HOST = frozenset({"0.0.0.0", "::", ""})  # Not bound here: only told from other names.
 
 
@@ -42,7 +46,7 @@ async def up(options: Options) -> None:
         async with AsyncExitStack() as stack:
             await _tidy_up(folder)
             servers = await start_servers(folder, options.given, unsafe=options.unsafe_storage, stack=stack)
-            wiring = await _wire(options, folder, servers, port=public.getsockname()[1])
+            wiring = await _wire(options, folder, servers, public=public)
             if options.processes:
                 services = await start_processes(
                     wiring, folder, public=public, tables=options.tables, environ=options.environ, stack=stack
@@ -50,20 +54,14 @@ async def up(options: Options) -> None:
             else:
                 services = await start_one_process(wiring, public=public, environ=options.environ, stack=stack)
             settle()
-            _tell_what_next(wiring.public_url, options.data)
+            _tell_what_next(wiring, options.data)
             await _watch({**servers.running, **services})
 
 
 def _reserved(options: Options) -> socket.socket:
     """The port first: to find it taken after everything has started would be a waste."""
-    try:
+    with failures_told():
         return reserve(options.host, options.port)
-    except OSError as error:
-        raise Failure(
-            ExitCode.PORT_TAKEN,
-            f"can't listen on {options.host}:{options.port} ({error.strerror}); "
-            "stop what uses it, or choose another one with --port or DARBAR_PORT",
-        ) from error
 
 
 async def _tidy_up(folder: DataDir) -> None:
@@ -71,7 +69,8 @@ async def _tidy_up(folder: DataDir) -> None:
         print_line(f"  Stopped {name}, left behind by a start that was killed")
 
 
-async def _wire(options: Options, folder: DataDir, servers: Servers, *, port: int) -> Wiring:
+async def _wire(options: Options, folder: DataDir, servers: Servers, *, public: socket.socket) -> Wiring:
+    address, port = public.getsockname()[:2]
     host = "127.0.0.1" if options.host in _ANY_HOST else options.host
     return Wiring(
         databases=await prepare_databases(servers.database_admin_url, folder),
@@ -81,15 +80,19 @@ async def _wire(options: Options, folder: DataDir, servers: Servers, *, port: in
         unsafe_storage=options.unsafe_storage,
         ready_seconds_max=options.ready_seconds_max,
         behind_gateway=options.processes,
+        is_private=ip_address(address).is_loopback,
     )
 
 
-def _tell_what_next(url: str, data: Path) -> None:
+def _tell_what_next(wiring: Wiring, data: Path) -> None:
+    url = wiring.public_url
     print_line()
     print_line(f"Darbar is ready at {url}")
-    print_line("  play a game in another terminal:  make demo")
+    print_line(f"  play a game in another terminal:  make demo{'' if url == DEMO_URL else f' URL={url}'}")
     print_line(f"  see which games there are:        curl {url}/v1/games")
     print_line(f"  stop:                             Ctrl-C (the data stays in {data})")
+    if not wiring.is_private:
+        print_line("  Others can reach it too: limits by address are those of production; see docs/operations.md")
     print_line()
 
 

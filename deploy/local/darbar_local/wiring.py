@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from darbar_kit.provision import DatabaseUrls
-from darbar_kit.tokens import public_key_pem
-from darbar_local.services import Service
+from darbar_kit.tokens import new_private_key_pem, public_key_pem
+from darbar_local.services import ALL, Service
 
-# Scripts play here as fast as they can; on the internet the service's own limit of 20 holds.
-LOCAL_FRAMES_A_SECOND_MAX = "500"
 TRUSTED_PROXIES = '["127.0.0.1", "::1"]'
+# Where nobody else can reach us, everybody comes from one address: the service's own limit would stop the second demo.
+GUESTS_AN_HOUR_MAX_OF_ONE_MACHINE = "500"
 RULES_FOLDER = Path(__file__).parents[3] / "docs" / "rules"
 
 
@@ -33,24 +33,27 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     unsafe_storage: bool
     ready_seconds_max: float = READY_SECONDS_MAX
     behind_gateway: bool = False
+    # Only this machine can reach the public port.
+    is_private: bool = True
 
 
 def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[str, str]) -> dict[str, str]:
     """The variables of a service that is reached at `address`; `given` ones win."""
-    made = {"nats_url": wiring.nats_urls[service.name], "unsafe_storage": str(int(wiring.unsafe_storage))}
-    if service.name in wiring.databases:
+    made = {"nats_url": wiring.nats_urls[service.name]}
+    if service.database:
         made["database_url"] = wiring.databases[service.name].service_url
+        made["unsafe_storage"] = str(int(wiring.unsafe_storage))
     match service.name:
         case "lobby":
             made |= {"token_private_key": wiring.token_private_key, "public_url": wiring.public_url}
-            # Everybody on this machine comes from one address: limits by address would stop a demo.
-            made |= {"guests_an_hour_max": "0", "requests_a_minute_max": "0", "rules_folder": str(RULES_FOLDER)}
+            made |= {"rules_folder": str(RULES_FOLDER)}
+            if wiring.is_private:
+                made["guests_an_hour_max"] = GUESTS_AN_HOUR_MAX_OF_ONE_MACHINE
             if wiring.behind_gateway:
                 # The gateway tells who really asks; limits by address need to know.
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case "table":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key), "process_address": address}
-            made |= {"frames_a_second_max": LOCAL_FRAMES_A_SECOND_MAX, "sockets_an_address_max": "0"}
             if wiring.behind_gateway:
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case "wallet":
@@ -58,5 +61,16 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
         case _:
             pass
     return {service.prefix + name.upper(): value for name, value in made.items()} | {
-        name: value for name, value in given.items() if name.startswith(service.prefix)
+        name: value for name, value in given.items() if name.startswith(service.prefix) and value
     }
+
+
+def example() -> Wiring:
+    """For looking at settings before anything is there."""
+    return Wiring(
+        databases={service.name: DatabaseUrls("x", "x", "x") for service in ALL if service.database},
+        nats_urls={service.name: "x" for service in ALL},
+        token_private_key=new_private_key_pem(),
+        public_url="http://127.0.0.1:1",
+        unsafe_storage=False,
+    )

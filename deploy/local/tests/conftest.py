@@ -27,6 +27,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     process_address: str = ""
     unsafe_storage: bool = False
     trusted_proxies: tuple[str, ...] = ()
+    rules_folder: str = ""
+    guests_an_hour_max: int = 5
     fails: str = ""
 """
 
@@ -96,6 +98,7 @@ async def echo(request):
         "address": settings.process_address,
         "public_url": settings.public_url,
         "trusted_proxies": settings.trusted_proxies,
+        "guests_an_hour_max": settings.guests_an_hour_max,
         "body": (await request.read()).decode(),
     })
 

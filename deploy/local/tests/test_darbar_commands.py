@@ -1,5 +1,6 @@
 """The smaller commands: serve, migrate, version. Open this when a container doesn't start."""
 
+import re
 import secrets
 import signal
 from collections.abc import Awaitable, Callable
@@ -92,7 +93,25 @@ def test_version_tells_the_servers_too(capsys: pytest.CaptureFixture[str]) -> No
     assert "PostgreSQL 18" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [[], ["up", "--port", "70000"], ["serve", "kitchen"], ["up", "--tables", "0"]])
+def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+
+    listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert [name for name, _ in listed] == ["up", "serve", "migrate", "version"]
+
+
+async def test_serve_names_all_that_is_wrong_and_what_nothing_reads(darbar: Start) -> None:
+    wrong = {"DARBAR_WALLET_HTTP_PORT": "many", "DARBAR_WALLET_NATS_ULR": "x", "DARBAR_LOBBY_X": "not its business"}
+    code, complaints = await (await darbar("serve", "wallet", **wrong)).end()
+
+    assert code == ExitCode.SETTINGS_WRONG
+    assert complaints == (
+        "darbar: DARBAR_WALLET_NATS_ULR is no setting (is DARBAR_WALLET_NATS_URL meant?); "
+        "DARBAR_WALLET_HTTP_PORT is wrong: Expected `int`, got `str`; DARBAR_WALLET_NATS_URL is missing\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["up", "--port", "70000"], ["serve", "kitchen"], ["up", "--tables", "0"]])
 def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)

@@ -10,6 +10,7 @@ import aiohttp
 import asyncpg
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
+from yarl import URL
 
 from darbar_kit.embedded.processes import gone
 from darbar_kit.service import reserve
@@ -98,6 +99,19 @@ async def test_the_port_answers_for_all_services_together(shared: Shared) -> Non
         assert text.count("# TYPE tiny_requests_total") == 1
         async with session.get(f"{shared.url}/") as page:
             assert "Darbar is running" in await page.text()
+
+
+@pytest.mark.parametrize(
+    ("token", "link"),
+    [("a-token_1", 'href="/v1/invites/a-token_1"'), ("%22%3E%3Cscript%3E", 'href="/v1/invites/%22%3E%3Cscript%3E"')],
+)
+async def test_an_invitation_leads_to_the_table(shared: Shared, token: str, link: str) -> None:
+    url = URL(f"{shared.url}/join/{token}", encoded=True)
+    async with aiohttp.ClientSession() as session, session.get(url) as page:
+        text = await page.text()
+
+    assert page.content_type == "text/html"
+    assert link in text
 
 
 async def test_each_service_keeps_its_own_middlewares(shared: Shared) -> None:
@@ -256,15 +270,47 @@ async def test_a_database_of_a_newer_version_is_refused(darbar: Start, data: Pat
     assert "0002_pre_of_tomorrow" in complaints
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "expected"),
-    [("DARBAR_PORT", "many", "int"), ("DARBAR_LOBBY_UNSAFE_STORAGE", "perhaps", "bool")],
-)
-async def test_a_wrong_setting_is_told_by_its_name(darbar: Start, variable: str, value: str, expected: str) -> None:
-    code, complaints = await (await darbar(**{variable: value})).end()
+async def test_all_wrong_settings_are_told_by_their_names_before_anything_starts(darbar: Start, data: Path) -> None:
+    wrong = {
+        "DARBAR_PORT": "many",
+        "DARBAR_WALLET_UNSAFE_STORAGE": "perhaps",
+        "DARBAR_LOBBY_UNSAFE_STORAGE": "perhaps",
+        "DARBAR_LOBBY_PUBLIC_ULR": "https://darbar.example",
+        "DARBAR_KITCHEN_SINKS": "1",
+    }
+
+    code, complaints = await (await darbar(**wrong)).end()
 
     assert code == ExitCode.SETTINGS_WRONG
-    assert complaints == f"darbar: {variable} is wrong: Expected `{expected}`, got `str`\n"
+    assert complaints.removeprefix("darbar: ").removesuffix("\n").split("; ") == [
+        "DARBAR_PORT is wrong: Expected `int`, got `str`",
+        "DARBAR_WALLET_UNSAFE_STORAGE is wrong: Expected `bool`, got `str`",
+        "DARBAR_LOBBY_UNSAFE_STORAGE is wrong: Expected `bool`, got `str`",
+        "DARBAR_KITCHEN_SINKS is no setting",
+        "DARBAR_LOBBY_PUBLIC_ULR is no setting (is DARBAR_LOBBY_PUBLIC_URL meant?)",
+    ]
+    assert not is_there(data)
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1"])
+async def test_a_host_that_is_not_of_this_machine_is_told_as_that(darbar: Start, data: Path, host: str) -> None:
+    up = await darbar("up", "--data", str(data), "--port", "0", "--host", host)
+    code, complaints = await up.end()
+
+    assert code == ExitCode.SETTINGS_WRONG
+    assert complaints.startswith(f"darbar: can't listen on {host}:0 (")
+    assert complaints.endswith("--host must be an address of this machine\n")
+    assert not is_there(data)
+
+
+async def test_where_others_can_reach_it_the_limits_are_those_of_production(
+    darbar: Start, data: Path, given: dict[str, str]
+) -> None:
+    up = await darbar("up", "--data", str(data), "--port", "0", "--host", "0.0.0.0", **given)
+    url = await up.ready()
+
+    assert (await get(f"{url}/v1/x"))["guests_an_hour_max"] == 5
+    assert [line for line in up.lines if "docs/operations.md" in line]
 
 
 async def test_a_service_that_cannot_start_is_told(darbar: Start, given: dict[str, str]) -> None:

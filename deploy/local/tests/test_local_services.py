@@ -1,15 +1,18 @@
 """Which service owns a path, and what each is told. Open this when a route is added."""
 
+import msgspec
 import pytest
 
 from darbar_kit.provision import DatabaseUrls
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import BY_NAME, owner
-from darbar_local.wiring import LOCAL_FRAMES_A_SECOND_MAX, Wiring, variables
+from darbar_local.wiring import GUESTS_AN_HOUR_MAX_OF_ONE_MACHINE, Wiring, variables
 
 KEY = new_private_key_pem()
 WIRING = Wiring(
-    databases={"table": DatabaseUrls("postgresql://owner", "postgresql://service", "tables_service")},
+    databases=dict.fromkeys(
+        ("table", "lobby"), DatabaseUrls("postgresql://owner", "postgresql://service", "tables_service")
+    ),
     nats_urls={"table": "nats://table", "bot": "nats://bot", "lobby": "nats://lobby"},
     token_private_key=KEY,
     public_url="http://here:8080",
@@ -54,8 +57,6 @@ def test_a_service_is_told_what_it_needs_and_no_more() -> None:
         "DARBAR_TABLE_UNSAFE_STORAGE": "0",
         "DARBAR_TABLE_TOKEN_PUBLIC_KEY": public_key_pem(KEY),
         "DARBAR_TABLE_PROCESS_ADDRESS": "127.0.0.1:9000",
-        "DARBAR_TABLE_FRAMES_A_SECOND_MAX": LOCAL_FRAMES_A_SECOND_MAX,
-        "DARBAR_TABLE_SOCKETS_AN_ADDRESS_MAX": "0",
     }
 
 
@@ -72,3 +73,20 @@ def test_what_is_given_is_stronger() -> None:
 
     assert (told["DARBAR_TABLE_TURN_SECONDS_MAX"], told["DARBAR_TABLE_PROCESS_ADDRESS"]) == ("10", "y:2")
     assert "DARBAR_LOBBY_X" not in told
+
+
+def test_an_empty_variable_counts_as_not_given() -> None:
+    told = variables(BY_NAME["lobby"], WIRING, address="x:1", given={"DARBAR_LOBBY_PUBLIC_URL": ""})
+
+    assert told["DARBAR_LOBBY_PUBLIC_URL"] == "http://here:8080"
+
+
+def test_limits_are_those_of_production_but_for_guests_where_nobody_else_comes() -> None:
+    private = variables(BY_NAME["lobby"], WIRING, address="x:1", given={})
+    public = variables(BY_NAME["lobby"], msgspec.structs.replace(WIRING, is_private=False), address="x:1", given={})
+    others = variables(BY_NAME["table"], WIRING, address="x:1", given={})
+
+    assert private.items() - public.items() == {
+        ("DARBAR_LOBBY_GUESTS_AN_HOUR_MAX", GUESTS_AN_HOUR_MAX_OF_ONE_MACHINE),
+    }
+    assert not [name for name in {**public, **others} if name.endswith("_MAX")]

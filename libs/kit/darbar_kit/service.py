@@ -1,6 +1,7 @@
 """How a service starts and stops. Open this when one doesn't end on SIGTERM."""
 
 import asyncio
+import errno
 import gc
 import signal
 import socket
@@ -21,6 +22,10 @@ YOUNG_COLLECTIONS_BEFORE_OLDER = 20
 
 _Settings = TypeVar("_Settings")
 _log = structlog.get_logger()
+
+
+class CannotListen(OSError):
+    """The port is taken (errno.EADDRINUSE), or the address is none of this machine's."""
 
 
 def run(build_app: Callable[[_Settings], web.Application], settings: _Settings, *, host: str, port: int) -> None:
@@ -51,9 +56,17 @@ def settle() -> None:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """Takes a port before anything is started; who connects meanwhile waits. Raises OSError when it is taken."""
+    """Takes a port before anything is started; who connects meanwhile waits. Raises CannotListen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    try:
+        host.encode("idna")  # What can't be a name is no address either; the next line would leave a socket open.
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except UnicodeError as error:
+        raise CannotListen(errno.EINVAL, f"can't listen on {host}:{port} (not a name)") from error
+    except OSError as error:
+        # The error's own text also names the address, as Python writes it.
+        reason = str(error).partition("] ")[2].partition(" (while")[0]
+        raise CannotListen(error.errno or errno.EINVAL, f"can't listen on {host}:{port} ({reason})") from error
 
 
 async def listen(app: web.Application, reserved: socket.socket) -> web.AppRunner:

@@ -1,10 +1,14 @@
 """Where settings come from. Open this when a variable isn't read: this file alone looks at the environment."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import TypeVar
 
 import msgspec
+
+# How much of two names must be the same for one to be taken for a misspelt other; all begin in the same way.
+_ALIKE = 0.85
 
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
@@ -22,8 +26,7 @@ def load(settings_type: type[_Settings], *, prefix: str, environ: Mapping[str, s
     source = os.environ if environ is None else environ
     values: dict[str, object] = {}
     problems: list[str] = []
-    for field in msgspec.structs.fields(settings_type):
-        variable = prefix + field.name.upper()
+    for variable, field in zip(names(settings_type, prefix), msgspec.structs.fields(settings_type), strict=True):
         text = source.get(variable, "")
         if text == "":
             if field.required:
@@ -40,6 +43,21 @@ def load(settings_type: type[_Settings], *, prefix: str, environ: Mapping[str, s
         except msgspec.ValidationError as error:
             problems.append(f"{prefix}*: {_without_value(str(error))}")
     raise SettingsInvalid(problems)
+
+
+def names(settings_type: type[msgspec.Struct], prefix: str) -> list[str]:
+    """The variables that `load` reads, in the order of the fields."""
+    return [prefix + field.name.upper() for field in msgspec.structs.fields(settings_type)]
+
+
+def unknown(environ: Mapping[str, str], known: Collection[str], *, prefix: str) -> list[str]:
+    """A line for each variable with this prefix that nothing reads: misspelt, or of another version."""
+    problems = []
+    for name in sorted(environ):
+        if name.startswith(prefix) and name not in known:
+            meant = get_close_matches(name, known, n=1, cutoff=_ALIKE)
+            problems.append(f"{name} is no setting" + (f" (is {meant[0]} meant?)" if meant else ""))
+    return problems
 
 
 def environment() -> dict[str, str]:

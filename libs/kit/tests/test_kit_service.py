@@ -1,6 +1,7 @@
 """Starting and stopping a service. Open this when one leaves a port or a resource behind."""
 
 import asyncio
+import errno
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from darbar_kit.service import listen, reserve
+from darbar_kit.service import CannotListen, listen, reserve
 from darbar_kit.testing import eventually
 
 PROGRAM = """
@@ -68,8 +69,16 @@ async def test_an_app_that_cannot_start_leaves_nothing_behind() -> None:
 
 
 def test_a_port_that_is_taken_is_refused_at_once() -> None:
-    with reserve("127.0.0.1", 0) as first, pytest.raises(OSError, match="in use"):
+    with reserve("127.0.0.1", 0) as first, pytest.raises(CannotListen, match="in use") as caught:
         reserve("127.0.0.1", first.getsockname()[1])
+    assert caught.value.errno == errno.EADDRINUSE
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1", "fe80::1", "ü" * 70])
+def test_an_address_of_no_machine_or_of_another_one_is_refused(host: str) -> None:
+    with pytest.raises(CannotListen, match=f"can't listen on {host}:0 ") as caught:
+        reserve(host, 0)
+    assert caught.value.errno not in (errno.EADDRINUSE, None)
 
 
 async def test_who_comes_before_the_start_is_answered_after_it() -> None:

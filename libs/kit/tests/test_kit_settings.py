@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from darbar_kit.settings import SettingsInvalid, load
+from darbar_kit.settings import SettingsInvalid, load, names, unknown
 
 
 class ShopSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,3 +52,13 @@ def test_a_wrong_value_is_not_repeated_because_it_may_be_a_secret() -> None:
         load(ShopSettings, prefix="SHOP_", environ={"SHOP_DATABASE_URL": "x", "SHOP_OPEN_LATE": "hunter2"})
 
     assert "hunter2" not in str(caught.value)
+
+
+def test_what_nothing_reads_is_told_with_the_name_that_was_meant() -> None:
+    known = names(ShopSettings, "SHOP_")
+    environ = {"SHOP_HTTP_PORT": "9000", "SHOP_HTTP_PROT": "1", "SHOP_KITCHEN": "2", "PATH": "/bin"}
+
+    assert unknown(environ, known, prefix="SHOP_") == [
+        "SHOP_HTTP_PROT is no setting (is SHOP_HTTP_PORT meant?)",
+        "SHOP_KITCHEN is no setting",
+    ]

@@ -1,6 +1,7 @@
-"""What the one public port answers itself: health, metrics, a welcome. Open this to change the page at /."""
+"""What the one public port answers itself: health, metrics, welcome, invitation. Open this to change the page at /."""
 
 from collections.abc import Awaitable, Callable
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -12,13 +13,14 @@ from darbar_kit.metrics import CONTENT_TYPE
 ASK_SECONDS_MAX = 5.0
 ASKING = aiohttp.ClientTimeout(total=ASK_SECONDS_MAX)
 
-_WELCOME = """<!doctype html>
+_HEAD = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Darbar</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem }</style>
-<h1>Darbar is running</h1>
+"""
+_WELCOME = """<h1>Darbar is running</h1>
 <p>This is the backend of a table for trick-taking games: Court Piece, King, Kings and Rebels.
 It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.</p>
 <p>What to do next:</p>
@@ -27,6 +29,10 @@ It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.<
 <li>see which games there are: <a href="/v1/games">/v1/games</a>
 <li>see how it is: <a href="/readyz">/readyz</a> and <a href="/metrics">/metrics</a>
 </ul>
+"""
+_INVITATION = """<h1>You are invited to a table</h1>
+<p>There is no page to play on yet. <a href="/v1/invites/{token}">What this table is</a>, and how a client joins it,
+is told below <code>/v1/invites/</code>.</p>
 """
 
 
@@ -64,10 +70,15 @@ def routes(
         return web.Response(body=await metrics_page(), headers={"Content-Type": CONTENT_TYPE})
 
     async def welcome(_request: web.Request) -> web.Response:
-        return web.Response(text=_WELCOME, content_type="text/html")
+        return web.Response(text=_HEAD + _WELCOME, content_type="text/html")
+
+    async def invitation(request: web.Request) -> web.Response:
+        page = _INVITATION.format(token=quote(request.match_info["token"], safe=""))
+        return web.Response(text=_HEAD + page, content_type="text/html")
 
     return [
         web.get("/", welcome),
+        web.get("/join/{token}", invitation),
         web.get("/healthz", healthz),
         web.get("/readyz", readyz),
         web.get("/metrics", metrics),

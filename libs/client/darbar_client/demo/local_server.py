@@ -29,6 +29,7 @@ QUICK: Mapping[str, str] = {
     "DARBAR_TABLE_BOT_PAUSE_SECONDS_MAX": "0",
     "DARBAR_TABLE_COUNT_IN_SECONDS": "0.2",
     "DARBAR_TABLE_FRAMES_A_SECOND_MAX": "2000",
+    "DARBAR_TABLE_SOCKETS_AN_ADDRESS_MAX": "0",
     "DARBAR_LOBBY_GUESTS_AN_HOUR_MAX": "0",
     "DARBAR_LOBBY_REQUESTS_A_MINUTE_MAX": "0",
 }
@@ -62,7 +63,7 @@ class LocalServer:
     async def start(self) -> None:
         """Returns when it is ready. May be called again after `stop` or `kill`: the data and the port stay."""
         variables = [f"{name}={value}" for name, value in self._settings.items()]
-        command = [sys.executable, "-m", "darbar_local", "up", "--port", str(self.port)]
+        command = [sys.executable, "-P", "-m", "darbar_local", "up", "--port", str(self.port)]
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 "env",

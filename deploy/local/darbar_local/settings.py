@@ -1,0 +1,94 @@
+"""What `darbar` reads from the environment, before anything starts. Open this to add a setting of the command itself.
+
+What a service can be told is in its own settings.py.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from darbar_kit.settings import SettingsInvalid, load, names, unknown
+from darbar_local.services import ALL, Service
+from darbar_local.wiring import READY_SECONDS_MAX, example, variables
+
+PREFIX = "DARBAR_"
+# Of test runs; whoever starts `darbar` in one need not hide them.
+_OF_TESTS = "DARBAR_TEST_"
+
+
+class UpSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_DATA and so on; an option on the command line is stronger."""
+
+    data: str = "var"
+    host: str = "127.0.0.1"
+    port: int = 8080
+    unsafe_storage: bool = False
+    ready_seconds_max: float = READY_SECONDS_MAX
+    log_level: str = "info"
+
+
+class GivenServers(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DATABASE_URL (of an admin, who may make databases and roles) and NATS_URL."""
+
+    database_url: str = ""
+    nats_url: str = ""
+
+
+class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_<SERVICE>_HTTP_HOST and so on, beside the service's own."""
+
+    http_host: str = "127.0.0.1"
+    http_port: int = 8080
+    log_level: str = "info"
+
+
+class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_<SERVICE>_OWNER_DATABASE_URL and so on."""
+
+    owner_database_url: str
+    service_role: str
+
+
+def load_up(environ: Mapping[str, str]) -> UpSettings:
+    """Raises SettingsInvalid with all that is wrong, for any service, too: it would be found later one by one."""
+    problems: list[str] = []
+    try:
+        settings = load(UpSettings, prefix=PREFIX, environ=environ)
+    except SettingsInvalid as error:
+        problems += error.problems
+    wiring = example()
+    for service in ALL:
+        try:
+            service.settings(variables(service, wiring, address="127.0.0.1:1", given=environ))
+        except SettingsInvalid as error:
+            problems += error.problems
+    known = [*names(UpSettings, PREFIX), *(name for service in ALL for name in _names_of(service))]
+    problems += unknown(_without_tests(environ), known, prefix=PREFIX)
+    if problems:
+        raise SettingsInvalid(problems)
+    return settings
+
+
+def load_serve(service: Service, environ: Mapping[str, str]) -> tuple[ServeSettings, msgspec.Struct]:
+    """How the service is served, and its own settings. Raises SettingsInvalid with all that is wrong."""
+    problems = unknown(environ, _names_of(service), prefix=service.prefix)
+    loaded: list[msgspec.Struct] = []
+    for settings_type in (ServeSettings, service.settings_type):
+        try:
+            loaded.append(load(settings_type, prefix=service.prefix, environ=environ))
+        except SettingsInvalid as error:
+            problems += error.problems
+    if problems:
+        raise SettingsInvalid(problems)
+    serve, own = loaded
+    assert isinstance(serve, ServeSettings)
+    return serve, own
+
+
+def _names_of(service: Service) -> list[str]:
+    types = (service.settings_type, ServeSettings, *((MigrateSettings,) if service.database else ()))
+    return [name for settings_type in types for name in names(settings_type, service.prefix)]
+
+
+def _without_tests(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if not name.startswith(_OF_TESTS)}
