@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest_plugins = ["darbar_kit.testing"]
+pytest_plugins = ["darbar_kit.testing.fixtures"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

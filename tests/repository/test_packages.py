@@ -36,9 +36,7 @@ BROUGHT_BY: Mapping[str, str] = {
 }
 
 # Modules that need an extra of another name.
-EXTRA_OF: Mapping[str, str] = {
-    "libs/kit/darbar_kit/containers.py": "testing",
-}
+EXTRA_OF: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,18 @@ import asyncpg
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
-from darbar_kit import testing
 from darbar_kit.embedded import processes
-from darbar_kit.testing import MakeDatabase, TestDatabase, eventually
+from darbar_kit.testing import MakeDatabase, TestDatabase, eventually, folders
 
 START_AND_WAIT = """
 import asyncio, sys
 from pathlib import Path
-from darbar_kit import testing
+from darbar_kit.testing import folders
 from darbar_kit.embedded.nats import NatsServer
 
 async def main(folder: Path):
     folder.mkdir()
-    lock = testing.lock_folder(folder)
+    lock = folders.lock_folder(folder)
     print(await NatsServer(folder / "nats").start(), flush=True)
     await asyncio.Event().wait()
 
@@ -77,7 +76,7 @@ async def test_eventually_says_what_it_last_saw() -> None:
 async def test_what_a_killed_run_left_behind_is_ended_and_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(testing, "abandoned_folders", lambda: [tmp_path / "run"])
+    monkeypatch.setattr(folders, "abandoned_folders", lambda: [tmp_path / "run"])
     run = await asyncio.create_subprocess_exec(
         sys.executable, "-c", START_AND_WAIT, str(tmp_path / "run"), stdout=asyncio.subprocess.PIPE
     )
@@ -85,12 +84,12 @@ async def test_what_a_killed_run_left_behind_is_ended_and_removed(
     await run.stdout.readline()
     server = psutil.Process(int((tmp_path / "run" / "nats" / "pid").read_text()))
 
-    await asyncio.to_thread(testing.remove_abandoned)
+    await asyncio.to_thread(folders.remove_abandoned)
     assert not processes.gone(server), "the run is alive"
 
     run.kill()
     await run.wait()
-    await asyncio.to_thread(testing.remove_abandoned)
+    await asyncio.to_thread(folders.remove_abandoned)
 
     assert processes.gone(server)
     assert not (tmp_path / "run").exists()

@@ -10,10 +10,9 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 import pytest_asyncio
-from cutting_proxy import CuttingProxy
 
 from darbar_kit.database import open_pool, queries
-from darbar_kit.testing import TestDatabase, eventually
+from darbar_kit.testing import CuttingProxy, TestDatabase, eventually
 from darbar_table.shards.lease import Lease, new_process_id
 from darbar_table.shards.placement import SHARDS, shard_of, should_own
 from darbar_table.store.store import Store

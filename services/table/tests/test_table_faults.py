@@ -9,11 +9,10 @@ from uuid import UUID
 
 import asyncpg
 import pytest
-from cutting_proxy import CuttingProxy
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
-from darbar_kit.testing import MakeNats, TestDatabase, eventually
+from darbar_kit.testing import CuttingProxy, MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
 from darbar_table.store.chain import first_link
 

@@ -12,10 +12,9 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 import pytest_asyncio
-from cutting_proxy import CuttingProxy
 
 from darbar_kit.database import queries
-from darbar_kit.testing import TestDatabase, eventually
+from darbar_kit.testing import CuttingProxy, TestDatabase, eventually
 from darbar_table.metrics import Metrics
 from darbar_table.store.chain import first_link, link
 from darbar_table.store.writer import Append, Beside, FenceLost, Outcome, Row, Writer

@@ -1,4 +1,4 @@
-"""A proxy that cuts the connection to PostgreSQL right before or after a commit. Open this to test lost answers."""
+"""A proxy before PostgreSQL that cuts connections at a commit, or keeps all back. Open this about lost answers."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class CuttingProxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._open = asyncio.Event()
         self._open.set()
+        self._speaks = asyncio.Event()
+        self._speaks.set()
         self.cuts = 0
 
     async def start(self) -> str:
@@ -46,13 +48,19 @@ class CuttingProxy:
     def come_back(self) -> None:
         self._open.set()
 
+    def fall_silent(self) -> None:
+        """Connections stay open and new ones are taken, but nothing is passed on until speak_again()."""
+        self._speaks.clear()
+
+    def speak_again(self) -> None:
+        self._speaks.set()
+
     async def stop(self) -> None:
-        assert self._server is not None
-        self._server.close()
+        if self._server is not None:
+            self._server.close()
+        self._speaks.set()
         for writer in list(self._writers):
             writer.transport.abort()
-        for task in list(self._tasks):
-            task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -84,6 +92,10 @@ class CuttingProxy:
             self._writers.discard(server_writer)
             server_writer.transport.abort()
 
+    async def may_pass(self) -> None:
+        """Waits while the proxy is silent."""
+        await self._speaks.wait()
+
     def take_arm(self) -> Cut | None:
         """Disarm; what it was armed with."""
         armed, self._armed = self._armed, None
@@ -106,6 +118,7 @@ class _Session:
         self._server.write(startup)
         while True:
             kind, message = await _message(reader)
+            await self._proxy.may_pass()
             armed = self._proxy.take_arm() if kind == BIND else None
             if armed == "before":
                 raise ConnectionResetError
@@ -115,6 +128,7 @@ class _Session:
     async def from_server(self, reader: asyncio.StreamReader) -> None:
         while True:
             kind, message = await _message(reader)
+            await self._proxy.may_pass()
             if not self._cutting_after:
                 self._client.write(message)
             elif kind == READY_FOR_QUERY:

@@ -5,15 +5,11 @@ DARBAR_TEST_CONTAINERS=1 they are containers instead.
 """
 
 import asyncio
-import fcntl
 import hashlib
-import inspect
 import os
 import secrets
-import shutil
 import tempfile
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,12 +23,12 @@ from darbar_kit.embedded.postgres import PostgresServer
 from darbar_kit.migrate import migrate, read_folder
 from darbar_kit.provision import ensure_role, owner_role, service_role, url_for
 from darbar_kit.settings import load
+from darbar_kit.testing.folders import FOLDER_PREFIX, lock_folder, remove_abandoned
+from darbar_kit.testing.waiting import POLL_SECONDS
 
-EVENTUALLY_POLL_SECONDS = 0.01
 FILE_STORE_BYTES_MAX = 1024**3
 COPY_ATTEMPTS_MAX = 50
 REMOVE = "/bin/rm"
-_FOLDER_PREFIX = "darbar-test-"
 _ROLE_PASSWORD = "only-for-tests"
 
 
@@ -72,25 +68,11 @@ class MakeNats(Protocol):
     async def __call__(self, users: Mapping[str, Permissions]) -> NatsServer: ...
 
 
-async def eventually(predicate: Callable[[], Any], *, seconds: float = 10) -> Any:
-    """Waits until the predicate (plain or async) gives something true, and returns it."""
-    end = time.monotonic() + seconds
-    while True:
-        value = predicate()
-        if inspect.isawaitable(value):
-            value = await value
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise AssertionError(f"not so within {seconds} s, the last answer was {value!r}")
-        await asyncio.sleep(EVENTUALLY_POLL_SECONDS)
-
-
 @pytest.fixture(scope="session")
 def servers_folder() -> Iterator[Path]:
     """Where this run's servers live: not below pytest's own folder, which the user of PostgreSQL may not enter."""
     remove_abandoned()
-    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     folder.chmod(0o711)
     lock = lock_folder(folder)
     try:
@@ -106,7 +88,7 @@ def servers_folder() -> Iterator[Path]:
 async def postgres_server(servers_folder: Path) -> AsyncIterator[str]:
     """The admin's URL of a PostgreSQL which is fast and forgets on a power cut."""
     if load(TestSettings, prefix="DARBAR_TEST_").containers:
-        from darbar_kit import containers  # Only then: it needs a client for Docker.
+        from darbar_kit.testing import containers  # Only then: it needs a client for Docker.
 
         with containers.postgres() as url:
             yield url
@@ -123,7 +105,7 @@ async def postgres_server(servers_folder: Path) -> AsyncIterator[str]:
 async def nats_server(servers_folder: Path) -> AsyncIterator[str]:
     """The URL of a NATS server with JetStream, for a user who may do everything."""
     if load(TestSettings, prefix="DARBAR_TEST_").containers:
-        from darbar_kit import containers  # Only then: it needs a client for Docker.
+        from darbar_kit.testing import containers  # Only then: it needs a client for Docker.
 
         with containers.nats() as url:
             yield url
@@ -192,7 +174,12 @@ class _DatabaseMaker:
             await ensure_role(self._admin, owner, _ROLE_PASSWORD)
             await ensure_role(self._admin, service, _ROLE_PASSWORD)
             await self._copy("template0", template, owner)
-            await migrate(self._url(template, owner), folder, service_role=service)
+            try:
+                await migrate(self._url(template, owner), folder, service_role=service)
+            except BaseException:
+                # Else the next test would meet half a template, and not the reason.
+                await self._admin.execute(f"DROP DATABASE {template} WITH (FORCE)")
+                raise
             self._templates.add(template)
         return template
 
@@ -206,46 +193,7 @@ class _DatabaseMaker:
                 # The session that migrated the template has been closed, but its server process hasn't quite ended.
                 if attempt == COPY_ATTEMPTS_MAX - 1:
                     raise
-                await asyncio.sleep(EVENTUALLY_POLL_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
 
     def _url(self, database: str, role: str) -> str:
         return url_for(self._admin_url, database=database, user=role, password=_ROLE_PASSWORD)
-
-
-def lock_folder(folder: Path) -> int | None:
-    """Marks a folder as used by a living process; None when another one has it."""
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def remove_abandoned() -> None:
-    """Ends the servers and removes the data of runs that were killed."""
-    for folder in abandoned_folders():
-        try:
-            ours = folder.stat().st_uid == os.geteuid()
-            lock = lock_folder(folder) if ours else None
-        except OSError:
-            continue  # Another run removes it at this moment.
-        if lock is None:
-            continue
-        for data in folder.iterdir():
-            asyncio.run(_stop_abandoned(data))
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def abandoned_folders() -> list[Path]:
-    """Those of all runs on this machine; the ones still in use are locked."""
-    return list(Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"))
-
-
-async def _stop_abandoned(data: Path) -> None:
-    if data.name.startswith("postgres"):
-        await PostgresServer(data).stop_left_over()
-    elif data.name.startswith("nats"):
-        await NatsServer(data).stop_left_over()
