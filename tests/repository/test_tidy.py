@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import chain
 from typing import TypeGuard
 
 import pytest
 from tracked import Source, expect_none, sources
+
+from darbar_rules.games import ALL
 
 FUNCTION_LINES_MAX = 40
 FILE_LINES_MAX = 400
@@ -87,6 +90,11 @@ SQL_IN_PYTHON: Mapping[str, str] = {
     "libs/kit/darbar_kit/migrate.py": "the runner's own table must be there before the first .sql file",
     "libs/kit/darbar_kit/testing/fixtures.py": "names of databases cannot be parameters",
     "libs/kit/darbar_kit/provision.py": "names of roles and databases cannot be parameters",
+}
+
+GAMES_NAMED: Mapping[str, str] = {
+    "libs/bots/darbar_bots/policies.py": "the list of the bots' policies, a line for each game and level",
+    "libs/client/darbar_client/demo/__main__.py": "the demo plays this one unless told otherwise",
 }
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -289,21 +297,39 @@ def the_kit_speaks_of_the_game(source: Source) -> Iterator[str]:
 
 
 def games_asked_for_by_name(source: Source) -> Iterator[str]:
-    """What only one game knows is in its own folder: nothing else compares with a game's name."""
-    if source.is_test or source.path.startswith("libs/rules/darbar_rules/games/"):
+    """What only one game knows is in its own folder: nothing else spells a game's name, to compare or to look up."""
+    if source.is_test or source.path.startswith(("libs/rules/darbar_rules/games/", "bench/")):
+        return
+    if source.path not in GAMES_NAMED:
+        yield from (
+            f"{source.path}:{line}: spells a game's name: ask the game instead" for line in lines_of_games(source)
+        )
+
+
+def lines_of_games(source: Source) -> Iterator[int]:
+    """Names, titles and folders of games, whole strings only: prose may speak of them."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and node.value in game_words():
+            yield node.lineno
+
+
+def games_imported_one_by_one(source: Source) -> Iterator[str]:
+    """Who needs a game takes it from the registry; only its bots know what is inside it."""
+    if source.is_test or source.path.startswith(("libs/rules/", "libs/bots/", "bench/")):
         return
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Compare | ast.MatchValue):
-            for part in ast.walk(node):
-                if isinstance(part, ast.Constant) and part.value in game_names():
-                    yield f"{source.path}:{part.lineno}: asks for the game {part.value!r}: ask the game instead"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
+            for module in modules:
+                if module.startswith("darbar_rules.games."):
+                    yield f"{source.path}:{node.lineno}: imports {module}: take the game from the registry"
 
 
-def game_names() -> frozenset[str]:
-    """The folders and files under `games/` are the games."""
-    prefix = "libs/rules/darbar_rules/games/"
-    paths = [source.path.removeprefix(prefix) for source in sources() if source.path.startswith(prefix)]
-    return frozenset({path.split("/")[0].removesuffix(".py") for path in paths} - {"__init__"}) | {"court_piece"}
+@cache
+def game_words() -> frozenset[str]:
+    modules = [game.options_type.__module__ for game in ALL]
+    named = {module.removeprefix("darbar_rules.games.").split(".")[0] for module in modules}
+    return frozenset({game.name for game in ALL} | {game.title for game in ALL} | named)
 
 
 def definitions(tree: ast.AST) -> Iterator[Definition]:
@@ -369,6 +395,7 @@ CHECKS: tuple[Callable[[Source], Iterator[str]], ...] = (
     sql_in_python,
     the_kit_speaks_of_the_game,
     games_asked_for_by_name,
+    games_imported_one_by_one,
 )
 
 LONG = "def f():\n" + "    x = 1\n" * FUNCTION_LINES_MAX
@@ -421,7 +448,15 @@ PLANTED: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "# every seat\n"),
     (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "coins_max = 1\n"),
     (games_asked_for_by_name, CODE, "if game.name == 'court_piece': ...\n"),
+    (games_imported_one_by_one, CODE, "from darbar_rules.games.king.game import KING_20\n"),
+    (games_imported_one_by_one, CODE, "def f():\n    import darbar_rules.games.king\n"),
     (games_asked_for_by_name, CODE, "match name:\n    case 'court_piece': ...\n"),
+    (games_asked_for_by_name, CODE, "if game.name == 'king_20': ...\n"),
+    (games_asked_for_by_name, CODE, "if name in ('king_short', 'king_long'): ...\n"),
+    (games_asked_for_by_name, CODE, "if name.startswith('king'): ...\n"),
+    (games_asked_for_by_name, CODE, "SECONDS = {'kings_and_rebels': 30}\n"),
+    (games_asked_for_by_name, CODE, "X = BY_NAME['court_piece']\n"),
+    (games_asked_for_by_name, CODE, "if game.title == 'Kings and Rebels': ...\n"),
 )
 LET_THROUGH: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (long_functions, CODE, LONG.removesuffix("    x = 1\n")),
@@ -446,7 +481,9 @@ LET_THROUGH: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (logs_that_are_sentences, CODE, "log.info('seat_taken', seat=seat)\nmath.log(f(x))\n"),
     (sql_in_python, CODE, "X = 'Select a seat'\nY = 'SELECT 1'\n"),
     (the_kit_speaks_of_the_game, "libs/kit/darbar_kit/x.py", "# a wildcard subject\n"),
-    (games_asked_for_by_name, CODE, "GAME = 'court_piece'\n"),
+    (games_asked_for_by_name, CODE, '"""Why court_piece has four seats."""\nX = "a king"\n'),
+    (games_imported_one_by_one, CODE, "from darbar_rules.games import BY_NAME\n"),
+    (games_asked_for_by_name, TEST, "X = BY_NAME['court_piece']\n"),
 )
 
 
@@ -482,3 +519,4 @@ def test_no_exception_to_a_rule_is_out_of_date() -> None:
     assert set(TASK_OWNERS) <= tasks
     assert set(SQL_IN_PYTHON) <= sql
     assert set(ENVIRONMENT_READERS) <= set(by_path)
+    assert set(GAMES_NAMED) <= {path for path, source in by_path.items() if any(lines_of_games(source))}

@@ -16,7 +16,7 @@ class Metrics:
         self.moves = Counter("table_moves", "Decisions stored, by who decided", ["by"], registry=self.registry)
         self.moves_by = {by: self.moves.labels(by) for by in ("player", "clock", "bot", "table")}
         self.events = Counter("table_events", "Events stored", registry=self.registry)
-        self.refusals = Counter("table_refusals", "Frames refused, by code", ["code"], registry=self.registry)
+        self.refusals = Counter("table_refusals", "Frames refused, by reason", ["reason"], registry=self.registry)
         self.frozen = Counter("table_frozen", "Tables frozen because of a fault of ours", registry=self.registry)
         self.append_seconds = Histogram(
             "table_append_seconds", "From taking a batch to its outcome", buckets=APPEND_SECONDS, registry=self.registry

@@ -1,0 +1,1 @@
+"""Proofs of a finished game that need no trust in the server."""
