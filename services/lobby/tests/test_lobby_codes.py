@@ -220,3 +220,15 @@ async def test_a_full_table_is_not_listed(lobby: LobbyServer) -> None:
 async def test_a_query_is_refused(lobby: LobbyServer, query: str) -> None:
     answered = await lobby.stranger().get(f"/v1/tables?{query}")
     assert (answered.status, answered.code) == (400, "query_invalid")
+
+
+async def test_a_table_that_its_owner_does_not_know_any_more_is_closed_before_the_directory_hears_of_it(
+    lobby: LobbyServer,
+) -> None:
+    host = await lobby.guest()
+    made = await host.make_table(lobby.key())
+    del lobby.table.tables[made.body["table_id"]]
+    looks = [f"/v1/tables/{made.body['table_id']}", f"/v1/codes/{made.body['code']}"]
+    looks.append(f"/v1/invites/{made.body['invite_token']}")
+    answered = [await lobby.stranger().get(path) for path in looks]
+    assert [answer.code for answer in answered] == ["table_closed", "code_unknown", "invite_unknown"]

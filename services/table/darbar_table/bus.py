@@ -5,6 +5,7 @@ from __future__ import annotations
 from darbar_contracts import subjects
 from darbar_contracts.tables import (
     CreateTable,
+    LeaveAloneRequest,
     LookRequest,
     MilestonesRequest,
     WhereRequest,
@@ -28,4 +29,5 @@ async def serve_node(bus: Bus, node: TableNode, *, questions: Questions, creator
     return [
         await bus.serve(subjects.table_create(process_id), CreateTable, creator.create),
         await bus.serve(subjects.table_look(process_id), LookRequest, questions.look),
+        await bus.serve(subjects.table_leave_alone(process_id), LeaveAloneRequest, questions.leave_alone),
     ]

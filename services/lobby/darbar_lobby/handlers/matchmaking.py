@@ -13,7 +13,7 @@ from darbar_kit.errors import Refused
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import has_room, sits_alone, sits_in
 from darbar_lobby.handlers.addresses import socket_of
-from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.handlers.table_client import TableClient, TableGone
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import Intention, IntentionStore, NewIntention, StoredAnswer
@@ -46,9 +46,8 @@ class Matchmaker:
         alone is brought to an older table (TL-7)."""
         new_table = NewTable(game=body.game, bet_coins=body.bet_coins, visibility="public")
         new = self._creation.new_intention(player, secrets.token_urlsafe() if key is None else key, new_table)
-        own = await self._directory.seated_at(player.account_id)
-        look = None if own is None else await self._table_client.look(own.table_id)
-        if own is None or (look is not None and not sits_in(look, player.account_id)):
+        own, look = await self._seat_of(player.account_id)
+        if own is None:
             return await self._find_or_make(new)
         if (own.terms.game, own.terms.bet_coins, own.terms.visibility) != (body.game, body.bet_coins, "public"):
             raise Refused(Reason.SEATED_ELSEWHERE, details={"table_id": own.table_id})
@@ -57,6 +56,17 @@ class Matchmaker:
             if moved is not None:
                 return moved
         return _found(own.table_id, look)
+
+    async def _seat_of(self, account_id: str) -> tuple[DirectoryEntry | None, TableLook | None]:
+        """By the directory, but the owner knows better: somebody who left a moment ago sits nowhere."""
+        own = await self._directory.seated_at(account_id)
+        if own is None:
+            return None, None
+        try:
+            look = await self._table_client.look(own.table_id)
+        except TableGone:
+            return None, None
+        return (own, look) if look is None or sits_in(look, account_id) else (None, None)
 
     async def _find_or_make(self, new: NewIntention) -> StoredAnswer:
         tried: list[str] = []
@@ -96,7 +106,10 @@ class Matchmaker:
             intention = await self._intentions.of_table(place.entry.table_id)
             if intention is None or (await self._creation.made(intention)).status != 201:
                 return None
-        look = await self._table_client.look(place.entry.table_id)
+        try:
+            look = await self._table_client.look(place.entry.table_id)
+        except TableGone:
+            return None
         if look is not None and (sits_in(look, new.account_id) or has_room(look, place.held_by)):
             return look
         return None

@@ -32,6 +32,11 @@ PAUSE_SECONDS_MAX = 1.0
 LOOKS_MAX = 2
 # These say nothing about the request: another process, or the same one in a moment, may do it.
 _ASK_AGAIN = frozenset((Reason.NOT_OWNER, Reason.BUSY, Reason.UNAVAILABLE))
+_GONE = frozenset((Reason.TABLE_UNKNOWN, Reason.TABLE_CLOSED))
+
+
+class TableGone(Exception):
+    """Its owner does not know this table any more; the directory has not heard yet that it was closed."""
 
 
 class TableClient:
@@ -55,7 +60,7 @@ class TableClient:
             pause_seconds = min(2 * pause_seconds, PAUSE_SECONDS_MAX)
 
     async def look(self, table_id: str) -> TableLook | None:
-        """None when the owner does not say."""
+        """None when the owner does not say. Raises TableGone when it says that there is no such table any more."""
         try:
             for _ in range(LOOKS_MAX):
                 process_id = await self.where(table_id)
@@ -66,6 +71,8 @@ class TableClient:
                         table_look(process_id), LookRequest(table_id), TableLook, timeout_seconds=LOOK_SECONDS_MAX
                     )
                 except Refused as refused:
+                    if refused.code in _GONE:
+                        raise TableGone(table_id) from refused
                     if refused.code != Reason.NOT_OWNER:
                         return None
         except Unavailable:
@@ -80,7 +87,8 @@ class TableClient:
             return None
 
     async def leave_alone(self, table_id: str, account_id: str) -> bool:
-        """Frees the seat of an account that sits alone at a table where nothing has begun; False when it stays."""
+        """Frees the seat of an account that sits alone at a table where nothing has begun. False when it stays, or when
+        nobody says."""
         process_id = await self.where(table_id)
         if process_id is None:
             return False
@@ -89,7 +97,10 @@ class TableClient:
             answer = await self._bus.request(
                 table_leave_alone(process_id), request, LeaveAloneAnswer, timeout_seconds=LEAVE_SECONDS_MAX
             )
-        except (Refused, Unavailable):
+        except Refused as refused:
+            # It has let everybody go.
+            return refused.code in _GONE
+        except Unavailable:
             return False
         return answer.left
 

@@ -12,7 +12,7 @@ from darbar_lobby.domain.codes import is_code
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import free_seats, sits_in
 from darbar_lobby.handlers.addresses import invite_url, socket_of
-from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.handlers.table_client import TableClient, TableGone
 from darbar_lobby.store.directory import DirectoryStore
 
 INVITE_CHARACTERS_MAX = 64
@@ -50,10 +50,14 @@ class Tables:
         entry = await self._directory.entry(_validated_table_id(table_id))
         if entry is None or entry.state == "asked":
             raise _table_unknown()
-        look = await self._table_client.look(table_id) if _may_be_seen(entry, account_id) else None
+        look, is_gone = None, entry.state == "closed"
+        try:
+            look = await self._table_client.look(table_id) if _may_be_seen(entry, account_id) else None
+        except TableGone:
+            is_gone = True
         if not _is_for(entry, look, account_id):
             raise _table_unknown()
-        if entry.state == "closed":
+        if is_gone:
             raise Refused(Reason.TABLE_CLOSED)
         return await self._seen(entry, look, account_id)
 
@@ -61,14 +65,14 @@ class Tables:
         entry = await self._directory.by_code(code) if is_code(code) else None
         if entry is None:
             raise Refused(Reason.CODE_UNKNOWN)
-        return await self._seen(entry, await self._table_client.look(entry.table_id), account_id)
+        return await self._seen(entry, await self._look(entry, Reason.CODE_UNKNOWN), account_id)
 
     async def by_invite(self, invite_token: str, account_id: str | None) -> TableSeen:
         is_short = len(invite_token) <= INVITE_CHARACTERS_MAX
         entry = await self._directory.by_invite(invite_token) if is_short else None
         if entry is None:
             raise Refused(Reason.INVITE_UNKNOWN)
-        return await self._seen(entry, await self._table_client.look(entry.table_id), account_id)
+        return await self._seen(entry, await self._look(entry, Reason.INVITE_UNKNOWN), account_id)
 
     async def seat_of(self, account_id: str) -> SeatedAt | None:
         """Where an account sits, by the directory."""
@@ -78,6 +82,13 @@ class Tables:
         return SeatedAt(
             entry.table_id, entry.terms.game, socket_of(entry.table_id, await self._table_client.where(entry.table_id))
         )
+
+    async def _look(self, entry: DirectoryEntry, gone: Reason) -> TableLook | None:
+        """None when the owner does not say; refused with `gone` when it says that the table is over."""
+        try:
+            return await self._table_client.look(entry.table_id)
+        except TableGone:
+            raise Refused(gone) from None
 
     async def _seen(self, entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> TableSeen:
         is_shared = _belongs_to(entry, look, account_id)

@@ -79,7 +79,13 @@ class KeepExpired(msgspec.Struct, frozen=True):
     since: int
 
 
-Command = Create | Act | ClockRang | BotDecided | WalletAnswered | Connected | Disconnected | KeepExpired
+class LeaveAlone(msgspec.Struct, frozen=True):
+    """The lobby brings an account that sits here alone to another table."""
+
+    account_id: str
+
+
+Command = Create | Act | ClockRang | BotDecided | WalletAnswered | Connected | Disconnected | KeepExpired | LeaveAlone
 
 
 class Context(msgspec.Struct, frozen=True):

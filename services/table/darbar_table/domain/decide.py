@@ -27,6 +27,7 @@ from darbar_table.domain.commands import (
     Disconnected,
     Draft,
     KeepExpired,
+    LeaveAlone,
     WalletAnswered,
 )
 from darbar_table.domain.refusals import refused
@@ -61,6 +62,8 @@ def decide(table: Table, command: Command, context: Context) -> Draft:
             _disconnected(draft, command.account_id)
         case KeepExpired():
             seats.keep_expired(draft, command.seat, command.since)
+        case LeaveAlone():
+            seats.leave_alone(draft, command.account_id)
     if draft.events and draft.table.phase is not Phase.PLAYING:
         _follow(draft)
     return draft

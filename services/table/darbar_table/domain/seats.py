@@ -85,6 +85,16 @@ def leave(draft: Draft, seat: int, act: Act, frame: Leave) -> None:
     _free(draft, seat, reason="left", quits=quits, id=frame.id, digest=act.digest)
 
 
+def leave_alone(draft: Draft, account_id: str) -> None:
+    """TL-7: a host without company goes to another table; with company, or when a game has begun, nothing happens."""
+    table = draft.table
+    alone = [number for number, seat in enumerate(table.seats) if not seat.free]
+    seat = table.seat_of(account_id)
+    if seat is None or alone != [seat] or table.phase is not Phase.WAITING or table.started:
+        return
+    _free(draft, seat, reason="left", quits=False)
+
+
 def keep_expired(draft: Draft, seat: int, since: int) -> None:
     """TL-32, TL-36, TL-38: not back in time."""
     table = draft.table

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from darbar_contracts.frames import TableReason
-from darbar_contracts.refusals import REFUSALS
 from darbar_contracts.tables import CreateTable, TableLook
-from darbar_kit.errors import Refused, Unavailable
 from darbar_rules.games import BY_NAME
 from darbar_table.domain.commands import Create
 from darbar_table.domain.create import option_invalid
@@ -18,6 +15,7 @@ from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import unopened
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.awaited_reply import AwaitedReply
 from darbar_table.handlers.questions import Questions, look_of, table_id_of
 from darbar_table.shards.placement import shard_of
 from darbar_table.store.chain import first_link
@@ -55,24 +53,7 @@ class TableCreator:
         balance = await self._questions.may_sit(table_id, host)
         table = unopened(str(table_id), rules)
         live = LiveTable(table_id, shard=shard, codec=codec, table=table, chain=first_link(table_id))
-        reply = _Opened()
+        reply = AwaitedReply()
         node.owner.submit(live, Create(request, balance), reply)
-        await reply.answer
+        await reply.version
         return look_of(live, node.process_id)
-
-
-class _Opened:
-    """What the owner says to the first command of a table."""
-
-    def __init__(self) -> None:
-        self.answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
-        refusal = Refused(code, message, details, REFUSALS[code].status)
-        self.answer.set_exception(Unavailable(code, message) if retry else refusal)
-
-    def done(self, version: int) -> None:
-        self.answer.set_result(None)
-
-    def stored(self, version: int) -> None:
-        self.answer.set_result(None)

@@ -7,13 +7,22 @@ from uuid import UUID
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
-from darbar_contracts.tables import LookRequest, TableLook, WhereAnswer, WhereRequest
+from darbar_contracts.tables import (
+    LeaveAloneAnswer,
+    LeaveAloneRequest,
+    LookRequest,
+    TableLook,
+    WhereAnswer,
+    WhereRequest,
+)
 from darbar_contracts.wallet import BalancesAnswer, BalancesRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
+from darbar_table.domain.commands import LeaveAlone
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.awaited_reply import AwaitedReply
 from darbar_table.shards.placement import shard_of
 from darbar_table.store.store import AWAY, Store
 
@@ -38,6 +47,14 @@ class Questions:
         if not node.lease.may_answer:
             raise Unavailable(TableReason.UNAVAILABLE, "the lease has run out")
         return look_of(node.find(table_id_of(request.table_id)), node.process_id)
+
+    async def leave_alone(self, request: LeaveAloneRequest) -> LeaveAloneAnswer:
+        """Raises Refused (not_owner, table_unknown, table_closed, table_frozen) and Unavailable."""
+        live = self._node().find(table_id_of(request.table_id))
+        reply = AwaitedReply()
+        self._node().owner.submit(live, LeaveAlone(request.account_id), reply)
+        await reply.version
+        return LeaveAloneAnswer(left=live.table.seat_of(request.account_id) is None)
 
     async def balance(self, account_id: str) -> int:
         """The coins an account can use now. Raises Unavailable while the wallet is silent."""
