@@ -26,7 +26,7 @@ class CommandRefused(DarbarError):
 
 
 class Unreachable(DarbarError):
-    """The server did not answer for as long as our patience lasted."""
+    """The server did not answer in the time that we gave it."""
 
 
 class SocketEnded(DarbarError):

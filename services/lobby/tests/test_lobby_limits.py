@@ -149,7 +149,7 @@ def test_only_so_many_guessers_are_remembered() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(min_value=0.0, max_value=100.0)), max_size=40))
-def test_no_patience_of_a_guesser_gets_more_than_the_policy_gives(tries: list[tuple[bool, float]]) -> None:
+def test_a_guesser_who_waits_gets_no_more_than_the_policy_gives(tries: list[tuple[bool, float]]) -> None:
     guesser, now, wrong_at = Guesser(last_at=-1e9), 0.0, []
     for is_wrong, pause_seconds in tries:
         now += pause_seconds

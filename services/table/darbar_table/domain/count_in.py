@@ -44,7 +44,7 @@ def stop_if_broken(draft: Draft, reason: str) -> None:
 
 
 def zero(draft: Draft) -> None:
-    """TL-12: nobody deals to an empty chair. Then committed strings are opened, or the stakes asked at once."""
+    """TL-12: there is no deal while a seat is empty. Then committed strings are opened, or the stakes asked at once."""
     table = draft.table
     if any(seat.away for seat in table.seats):
         draft.add(events.CountInStopped(reason="seat_offline"))
