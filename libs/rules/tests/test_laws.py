@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,6 +54,7 @@ def test_the_registry_finds_a_game_by_its_name(game: AnyGame) -> None:
     assert len(BY_NAME) == len(ALL)
     assert game.title
     assert game.rules_version >= 1
+    assert game.state_version >= 1
     assert game.direction in ("clockwise", "anticlockwise")
     assert game.stake_unit in ("round", "game")
 
@@ -219,6 +221,24 @@ def test_gen_4_what_is_said_out_of_turn_is_stale_once_other_cards_are_dealt(game
                 assert game.out_of_turn <= set(game.decisions)
                 assert not game.out_of_turn or now.dealt == now.turn
     assert deals >= 12
+
+
+@GAMES
+@LONG_RUN
+@given(data=st.data())
+def test_a_state_can_be_stored_and_read_back_anywhere(game: AnyGame, data: st.DataObject) -> None:
+    options = data.draw(tables(game))
+    steps = list(random_game(game, options, data.draw(seeds()), rounds_max=2))
+    step = data.draw(st.sampled_from(steps))
+    for state in (game.new(options, game.seat_counts(options)[0]), step.before, step.after):
+        read = msgspec.json.decode(msgspec.json.encode(state), type=game.state_type)
+        assert read == state
+        assert repr(read) == repr(state)
+    read = msgspec.json.decode(msgspec.json.encode(step.before), type=game.state_type)
+    assert evolved(game, read, step.events) == step.after
+    if step.seat is not None:
+        assert game.decide(read, step.seat, step.decision, step.chance) == step.events
+        assert game.view(read, step.seat) == game.view(step.before, step.seat)
 
 
 @pytest.mark.ruling("GEN-5")
