@@ -10,15 +10,24 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from plain_tricks.game import PLAIN_TRICKS
 
 from darbar_rules.game import AnyGame
-from darbar_rules.games import ALL, BY_NAME
+from darbar_rules.games import ALL, BY_NAME, registered
 from darbar_rules.testing import facts_of, options_with, pairwise_options, random_game
 
 FOLDER = Path(__file__).parent / "golden"
 LOGS = sorted(FOLDER.glob("*.ndjson"))
 
+GAMES = pytest.mark.parametrize("game", [*ALL, PLAIN_TRICKS], ids=lambda game: game.name)
+
 Line = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def plain_tricks_is_registered() -> Iterator[None]:
+    with registered(PLAIN_TRICKS):
+        yield
 
 
 def read(log: Path) -> Iterator[Line]:
@@ -45,7 +54,7 @@ def read_as(kind: Any, value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
+@GAMES
 def test_a_game_has_a_golden_log_with_every_kind_of_event(game: AnyGame) -> None:
     own = [log for log in LOGS if log.stem.startswith(game.name)]
     kinds = {line["kind"] for log in own for line in read(log) if "kind" in line}
@@ -54,7 +63,7 @@ def test_a_game_has_a_golden_log_with_every_kind_of_event(game: AnyGame) -> None
 
 @pytest.mark.parametrize("log", LOGS, ids=[log.stem for log in LOGS])
 def test_a_golden_log_replays_to_the_same_positions(log: Path) -> None:
-    game, state, checked = ALL[0], None, 0
+    game, state, checked = BY_NAME["court_piece"], None, 0
     for line in read(log):
         if "game" in line:
             game = BY_NAME[line["game"]]
@@ -71,7 +80,7 @@ def test_a_golden_log_replays_to_the_same_positions(log: Path) -> None:
     assert checked > 100
 
 
-@pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
+@GAMES
 def test_every_event_is_read_back_as_it_was(game: AnyGame) -> None:
     for seed, options in enumerate(pairwise_options(game)[:12]):
         for step in random_game(game, options, seed, rounds_max=2):
@@ -79,7 +88,7 @@ def test_every_event_is_read_back_as_it_was(game: AnyGame) -> None:
                 assert read_as(type(event), json.loads(json.dumps(asdict(event)))) == event
 
 
-@pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
+@GAMES
 def test_a_field_that_may_be_none_has_a_default(game: AnyGame) -> None:
     for event in game.events.values():
         for name, kind in get_type_hints(event).items():

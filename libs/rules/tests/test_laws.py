@@ -13,9 +13,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_tricks.game import PLAIN_TRICKS
 
 from darbar_rules.game import AnyGame, Legal, Refusal, RuleRefused
-from darbar_rules.games import ALL, BY_NAME
+from darbar_rules.games import ALL, BY_NAME, registered
 from darbar_rules.options import OptionInvalid
 from darbar_rules.testing import (
     STEADY,
@@ -30,7 +31,8 @@ from darbar_rules.testing import (
     tables,
 )
 
-GAMES = pytest.mark.parametrize("game", ALL, ids=[game.name for game in ALL])
+# A game that only tests register, too: what holds of it holds of any game that is no worse.
+GAMES = pytest.mark.parametrize("game", [*ALL, PLAIN_TRICKS], ids=lambda game: game.name)
 LONG_RUN = settings(STEADY, max_examples=60)
 
 # A round has at most so many decisions: for each of 52 cards one power used before it, and a choice. Or the cards of
@@ -48,10 +50,20 @@ def nonsense(game: AnyGame) -> Iterator[Any]:
     yield from (None, "play_card", 5, object())
 
 
+@pytest.fixture(autouse=True)
+def plain_tricks_is_registered() -> Iterator[None]:
+    with registered(PLAIN_TRICKS):
+        yield
+
+
 @GAMES
 def test_the_registry_finds_a_game_by_its_name(game: AnyGame) -> None:
     assert BY_NAME[game.name] is game
     assert len(BY_NAME) == len(ALL)
+    assert game in ALL
+    with pytest.raises(ValueError, match="already"), registered(game):
+        pass
+    assert BY_NAME[game.name] is game
     assert game.title
     assert game.rules_version >= 1
     assert game.state_version >= 1
@@ -326,7 +338,7 @@ def test_random_decisions_are_legal_whatever_share_of_powers_is_asked_for(game: 
                 assert decision in game.choices(game.legal(step.after, seat))
 
 
-@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+@GAMES
 def test_every_option_is_explained_in_a_sentence(game: AnyGame) -> None:
     for option in game.options:
         assert option.sentence[0].isupper()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from darbar_rules.coins import shares
 from darbar_rules.game import RoundResult
-from darbar_rules.places import places
+from darbar_rules.ranking import ranking
 from darbar_rules.testing import STEADY
 
 WON = RoundResult(
@@ -121,12 +121,12 @@ def test_every_coin_that_is_paid_in_is_paid_out(
     ],
 )
 def test_gen_8_equal_totals_share_a_place(totals: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    assert places(totals) == expected
+    assert ranking(totals) == expected
 
 
 @pytest.mark.ruling("GEN-8")
 def test_gen_8_a_team_has_one_place() -> None:
     teams = ((0, 2), (1, 3))
-    assert places((10, 3, 10, 3), teams) == (1, 2, 1, 2)
-    assert places((3, 10, 3, 10), teams) == (2, 1, 2, 1)
-    assert places((3, 3, 3, 3), teams) == (1, 1, 1, 1)
+    assert ranking((10, 3, 10, 3), teams) == (1, 2, 1, 2)
+    assert ranking((3, 10, 3, 10), teams) == (2, 1, 2, 1)
+    assert ranking((3, 3, 3, 3), teams) == (1, 1, 1, 1)

@@ -27,6 +27,9 @@ class Log(NamedTuple):
     seen: tuple[str, ...]
 
 
+# Of a game that is not named below.
+PLAIN = Log(tables=(({}, 1, 3, 0.3),), seen=("hand_counts", "totals"))
+
 KING_SEEN = (
     "phase",
     "hand_counts",
@@ -77,7 +80,7 @@ LOGS: dict[str, Log] = {
 
 def lines(game: AnyGame) -> Iterator[dict[str, Any]]:
     """A line that begins a game, then each event with what it led to."""
-    log = LOGS[game.name]
+    log = LOGS.get(game.name, PLAIN)
     for values, seed, rounds, share in log.tables:
         options = options_with(game, values)
         seats = game.seat_counts(options)[0]
@@ -93,12 +96,12 @@ def lines(game: AnyGame) -> Iterator[dict[str, Any]]:
                 }
 
 
-def main() -> None:
-    game = BY_NAME[sys.argv[1]]
+def write(game: AnyGame) -> None:
+    """Raises FileExistsError for a log that is there: it is for ever."""
     path = FOLDER / f"{game.name}.ndjson"
     with path.open("x") as log:
         log.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines(game))
 
 
 if __name__ == "__main__":
-    main()
+    write(BY_NAME[sys.argv[1]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -38,7 +38,7 @@ class TableChoice(msgspec.Struct, frozen=True):
 class Games:
     """The registry of the rules as people choose from it."""
 
-    def __init__(self, games: Sequence[AnyGame], *, rules_folder: str = "") -> None:
+    def __init__(self, games: Collection[AnyGame], *, rules_folder: str = "") -> None:
         self._by_name = {game.name: game for game in games}
         self._pages = _pages(self._by_name, rules_folder)
         self.catalogue = Catalogue(games=tuple(_offered(game) for game in games), avatars=AVATARS)

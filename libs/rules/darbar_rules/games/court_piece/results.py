@@ -11,7 +11,7 @@ from darbar_rules.games.court_piece.events import Outcome, RoundEnded
 from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
 from darbar_rules.games.court_piece.proof import deal_record
 from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND, State, Trick
-from darbar_rules.places import places
+from darbar_rules.ranking import ranking
 
 TEAMS: Final = ((0, 2), (1, 3))
 
@@ -44,7 +44,7 @@ def round_ended(state: State) -> RoundEnded:
         trump=SUITS[deal.trump],
         trump_seat=deal.trump_seat,
         face_down=texts_of(state.play.face_down),
-        places=places(_by_seat(totals), TEAMS) if game_over else (),
+        places=ranking(_by_seat(totals), TEAMS) if game_over else (),
     )
 
 

@@ -8,7 +8,7 @@ from darbar_rules.games.king.contracts import HEART_SUIT, HEARTS, Contract
 from darbar_rules.games.king.deals import deal_record
 from darbar_rules.games.king.events import RoundEnded, TrickTaken
 from darbar_rules.games.king.state import Middle, State, contract_of
-from darbar_rules.places import places
+from darbar_rules.ranking import ranking
 
 
 def trick_taken(contract: Contract, middle: Middle, cards: tuple[int, ...], winner: int, *, led: int) -> TrickTaken:
@@ -52,7 +52,7 @@ def round_ended(state: State) -> RoundEnded:
         deal=record,
         suit=deal.suit,
         stopped_early=any(state.play.hands),
-        places=places(totals) if game_over else (),
+        places=ranking(totals) if game_over else (),
         positive=tuple(total > 0 for total in totals) if game_over else (),
     )
 

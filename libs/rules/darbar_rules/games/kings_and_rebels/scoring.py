@@ -7,7 +7,7 @@ from darbar_rules.game import RoundResult
 from darbar_rules.games.kings_and_rebels.deals import deal_record
 from darbar_rules.games.kings_and_rebels.events import RoundEnded
 from darbar_rules.games.kings_and_rebels.state import State
-from darbar_rules.places import places
+from darbar_rules.ranking import ranking
 
 
 def rebel_points(state: State) -> int:
@@ -44,7 +44,7 @@ def round_ended(state: State) -> RoundEnded:
         totals=totals,
         game_over=game_over,
         deal=record,
-        places=places(totals) if game_over else (),
+        places=ranking(totals) if game_over else (),
     )
 
 

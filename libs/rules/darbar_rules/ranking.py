@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def places(totals: Sequence[int], teams: Sequence[Sequence[int]] = ()) -> tuple[int, ...]:
+def ranking(totals: Sequence[int], teams: Sequence[Sequence[int]] = ()) -> tuple[int, ...]:
     """One place a seat, the highest total first; equal totals share a place ("1, 2, 2, 4").
 
     `totals` has one number a seat. Seats of a team have one place between them: the second of two teams is second,

@@ -1,23 +1,39 @@
 """Other positions and events that look the same to one seat. Open this to test that nothing hidden gets out (GEN-7).
 
-A twin differs in everything that the seat may not know, whether or not it could have come about in play: what a seat is
-shown must not depend on it. A seat of None is a spectator, who knows no hand at all.
+They differ in everything that the seat may not know, whether or not they could have come about in play: what a seat is
+shown must not depend on it.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, TEXTS, mask_of
-from darbar_rules.games.kings_and_rebels.events import Convert, ConvertsNamed, Fate, Hands, RoundDealt
+from darbar_rules.game import AnyGame, RuleRefused
+from darbar_rules.games.kings_and_rebels.events import (
+    BidMade,
+    BidPassed,
+    CardPlayed,
+    Convert,
+    ConvertsNamed,
+    Event,
+    Fate,
+    RoundDealt,
+    RoundEnded,
+)
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import FACES, mask_of_hand
 from darbar_rules.games.kings_and_rebels.state import Deal, State
 from darbar_rules.games.kings_and_rebels.terms import Terms
+from darbar_rules.games.kings_and_rebels.testing import lively_game
 from darbar_rules.games.kings_and_rebels.view import knows_converts
+from darbar_rules.indistinguishable import Means, exchange, exchanged
+from darbar_rules.testing import Step
 
+TRIES_MAX: Final = 4
 PLAYING: Final = ("bidding", "naming", "playing")
 
 
@@ -29,7 +45,48 @@ class Played(NamedTuple):
     rebel: bool
 
 
-def twin(
+def elsewhere(
+    game: AnyGame, step: Step, seat: int | None, dice: random.Random
+) -> tuple[State, tuple[Event, ...]] | None:
+    """The step as it could have gone in another position without this seat seeing a difference."""
+    first = step.events[0]
+    if not isinstance(first, CardPlayed):
+        other = other_position(step.before, seat, dice)
+        return other, tuple(_other_event(step.before, event, seat, dice) for event in step.events)
+    looks = [look_of(step.before, event, seat) for event in step.events]
+    for _ in range(TRIES_MAX):
+        other = other_position(step.before, seat, dice, card=first.card, convert=first.converted)
+        try:
+            events = game.decide(other, step.seat or 0, step.decision, step.chance)
+        except RuleRefused:
+            continue  # There the seat had to play another card.
+        if [look_of(other, event, seat) for event in events] == looks:
+            return other, events
+    return None
+
+
+def look_of(before: State, event: Event, seat: int | None) -> object:
+    """What a person on this seat would see happen at a real card table, in words that `show` has no part in."""
+    match event:
+        case CardPlayed():
+            leads = seat is not None and seat == before.deal.leader
+            told = leads or before.terms.options.convert_cards == "public"
+            return event.seat, event.card, event.converted, event.spent if told else None
+        case RoundEnded():
+            return "everything"
+        case RoundDealt() | BidMade() | BidPassed() | ConvertsNamed():
+            raise AssertionError("what happens before the first trick is made, not tried")
+
+
+def _other_event(before: State, event: Event, seat: int | None, dice: random.Random) -> Event:
+    if isinstance(event, RoundDealt):
+        return other_deal(event, seat, dice)
+    if isinstance(event, ConvertsNamed):
+        return other_naming(event, before.terms, seat, dice)
+    return event
+
+
+def other_position(
     state: State, seat: int | None, dice: random.Random, *, card: str | None = None, convert: Convert | None = None
 ) -> State:
     """The same state to this seat; the card that is to be played stays where it is, and what it converts."""
@@ -38,8 +95,8 @@ def twin(
     known = mask_of(one for trick in state.middle.tricks for one in trick.cards) | mask_of(state.play.trick)
     known |= 0 if seat is None else state.play.hands[seat]
     fixed = {TEXTS[one] for one in range(len(TEXTS)) if known & BITS[one]} | ({card} if card is not None else set())
-    other = _exchange(state.deal.hands, fixed, dice)
-    deal = state.deal._replace(hands=_exchanged(state.deal.hands, other))
+    other = exchange(state.deal.hands, fixed, dice)
+    deal = state.deal._replace(hands=exchanged(state.deal.hands, other))
     if state.match.phase == "playing" and not knows_converts(state, seat):
         deal = _other_converts(state, deal, dice, kept=convert)
     return state._replace(
@@ -53,13 +110,13 @@ def twin(
     )
 
 
-def twin_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> RoundDealt:
+def other_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> RoundDealt:
     """Another deal that looks the same to this seat."""
     known = () if seat is None else event.hands[seat]
-    return replace(event, hands=_exchanged(event.hands, _exchange(event.hands, known, dice)))
+    return replace(event, hands=exchanged(event.hands, exchange(event.hands, known, dice)))
 
 
-def twin_naming(event: ConvertsNamed, terms: Terms, seat: int | None, dice: random.Random) -> ConvertsNamed:
+def other_naming(event: ConvertsNamed, terms: Terms, seat: int | None, dice: random.Random) -> ConvertsNamed:
     """Other convert cards, for a seat that is not told them."""
     if seat == event.seat or terms.options.convert_cards == "public":
         return event
@@ -108,11 +165,17 @@ def _drawn(terms: Terms, dice: random.Random, *, free: list[Convert], kept: tupl
     return tuple(dice.sample(drawn, len(drawn)))
 
 
-def _exchange(hands: Hands, fixed: Collection[str], dice: random.Random) -> dict[str, str]:
-    cards = [card for hand in hands for card in hand]
-    unknown = [card for card in cards if card not in fixed]
-    return dict(zip(cards, cards, strict=True)) | dict(zip(unknown, dice.sample(unknown, len(unknown)), strict=True))
-
-
-def _exchanged(hands: Hands, other: dict[str, str]) -> Hands:
-    return tuple(tuple(other[card] for card in hand) for hand in hands)
+MEANS: Final = {
+    "kings_and_rebels": Means(
+        tables={
+            "four": KingsAndRebelsOptions(seats=4),
+            "five, passed out": KingsAndRebelsOptions(last_seat_must_bid=False),
+            "two decks": KingsAndRebelsOptions(seats=6, decks=2),
+            "top trump": KingsAndRebelsOptions(seats=7, three_of_spades_top_trump=True, later_equal_card_wins=True),
+            "public": KingsAndRebelsOptions(seats=4, convert_cards="public"),
+        },
+        elsewhere=elsewhere,
+        play=lambda _, options, seed: lively_game(options, seed),
+        rounds=20,
+    )
+}

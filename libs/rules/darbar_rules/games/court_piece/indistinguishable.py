@@ -1,7 +1,7 @@
 """Other positions and events that look the same to one seat. Open this to test that nothing hidden gets out (GEN-7).
 
-A twin differs in everything that the seat may not know, whether or not it could have come about in play: what a seat
-is shown must not depend on it. A seat of None is a spectator, who knows no hand at all.
+They differ in everything that the seat may not know, whether or not they could have come about in play: what a seat is
+shown must not depend on it.
 """
 
 from __future__ import annotations
@@ -12,18 +12,70 @@ from dataclasses import replace
 from typing import Final
 
 from darbar_rules.cards import BITS, IDS, SUIT_OF, TEXTS, mask_of, texts_of
+from darbar_rules.game import AnyGame, RuleRefused
 from darbar_rules.games.court_piece.deals import CARDS_BEFORE_CALL
-from darbar_rules.games.court_piece.events import DealTry, Hands, RoundDealt, TrumpChosen
-from darbar_rules.games.court_piece.options import SEATS
-from darbar_rules.games.court_piece.state import Deal, Play, State, trump_is_hidden
+from darbar_rules.games.court_piece.events import (
+    CardPlayed,
+    DealTry,
+    Event,
+    Hands,
+    PlayCard,
+    RoundDealt,
+    RoundEnded,
+    TrumpChosen,
+    TrumpShown,
+)
+from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions, TrumpMode
+from darbar_rules.games.court_piece.state import Deal, State, trump_is_hidden
+from darbar_rules.indistinguishable import Means
+from darbar_rules.testing import Step
 
+TRIES_MAX: Final = 4
 TRIES_SHOWN_MAX: Final = 4
 
 
-def twin(state: State, seat: int | None, dice: random.Random, *, keep: str | None = None) -> State:
+def elsewhere(
+    game: AnyGame, step: Step, seat: int | None, dice: random.Random
+) -> tuple[State, tuple[Event, ...]] | None:
+    """The step as it could have gone in another position without this seat seeing a difference."""
+    first = step.events[0]
+    if isinstance(first, RoundDealt):
+        return other_position(step.before, seat, dice), (other_deal(first, seat, dice),)
+    if isinstance(first, TrumpChosen):
+        return other_position(step.before, seat, dice), (other_choice(first, seat, dice),)
+    keep = first.card if isinstance(first, CardPlayed) and not first.face_down else None
+    keep = first.card if isinstance(first, TrumpShown) else keep
+    for _ in range(TRIES_MAX):
+        other = other_position(step.before, seat, dice, keep=keep)
+        decision = step.decision
+        if isinstance(first, CardPlayed) and first.face_down:
+            decision = PlayCard(dice.choice(game.legal(other, first.seat).play))
+        try:
+            events = game.decide(other, step.seat or 0, decision, step.chance)
+        except RuleRefused:
+            continue  # There the seat could follow suit.
+        if [look_of(event, seat) for event in events] == [look_of(event, seat) for event in step.events]:
+            return other, events
+    return None
+
+
+def look_of(event: Event, seat: int | None) -> object:
+    """What a person on this seat would see happen at a real card table, in words that `show` has no part in."""
+    match event:
+        case RoundDealt() | TrumpChosen():
+            raise AssertionError("dealing and choosing look different to each seat")
+        case TrumpShown():
+            return event.seat, event.card
+        case CardPlayed():
+            return event.seat, event.card if not event.face_down or event.seat == seat else "face down"
+        case RoundEnded():
+            return "everything"
+
+
+def other_position(state: State, seat: int | None, dice: random.Random, *, keep: str | None = None) -> State:
     """The same state to this seat, with all else dealt differently; the card `keep` stays where it is."""
     if state.match.phase == "choosing":
-        return _twin_before_call(state, seat, dice)
+        return _other_before_call(state, seat, dice)
     if state.match.phase != "playing":
         return state  # Between rounds everything is public.
     fixed = _known(state, seat) | (0 if keep is None else BITS[IDS[keep]])
@@ -32,7 +84,7 @@ def twin(state: State, seat: int | None, dice: random.Random, *, keep: str | Non
     return _exchanged(state, shuffled, dice)
 
 
-def twin_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> RoundDealt:
+def other_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> RoundDealt:
     """Another deal that looks the same to this seat: before the call only the caller sees cards, his own."""
     calls = any(event.rest)
     keeps = seat if not calls or seat == event.caller else None
@@ -41,7 +93,7 @@ def twin_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> Round
     return replace(event, hands=hands, rest=rest, filtered=not event.filtered, tries=_other_tries(dice))
 
 
-def twin_choice(event: TrumpChosen, seat: int | None, dice: random.Random) -> TrumpChosen:
+def other_choice(event: TrumpChosen, seat: int | None, dice: random.Random) -> TrumpChosen:
     """The same choice to this seat: of a hidden trump only the caller knows the card and the suit."""
     known = () if seat is None else event.hands[seat]
     hands, _ = _dealt_again(event.hands, known, dice)
@@ -52,7 +104,7 @@ def twin_choice(event: TrumpChosen, seat: int | None, dice: random.Random) -> Tr
     return replace(event, hands=hands, card=card, suit=suit, tries=_other_tries(dice))
 
 
-def _twin_before_call(state: State, seat: int | None, dice: random.Random) -> State:
+def _other_before_call(state: State, seat: int | None, dice: random.Random) -> State:
     held = tuple(texts_of(hand) for hand in state.play.hands)
     rest = tuple(
         tuple(card for card in whole if card not in hand) for whole, hand in zip(state.deal.hands, held, strict=True)
@@ -111,12 +163,12 @@ def _exchanged(state: State, other: dict[int, int], dice: random.Random) -> Stat
         middle=state.middle._replace(
             tricks=tuple(trick._replace(cards=cards(trick.cards)) for trick in state.middle.tricks)
         ),
-        play=_play_with(play, tuple(mask(hand) for hand in play.hands), cards(play.trick), mask(play.face_down)),
+        play=play._replace(
+            hands=tuple(mask(hand) for hand in play.hands),
+            trick=cards(play.trick),
+            face_down=mask(play.face_down),
+        ),
     )
-
-
-def _play_with(play: Play, hands: tuple[int, ...], trick: tuple[int, ...], face_down: int) -> Play:
-    return play._replace(hands=hands, trick=trick, face_down=face_down)
 
 
 def _dealt_again(packets: Hands, known: tuple[str, ...], dice: random.Random) -> tuple[Hands, Hands]:
@@ -133,3 +185,11 @@ def _other_tries(dice: random.Random) -> tuple[DealTry, ...]:
 
 def _masks(hands: Hands) -> tuple[int, ...]:
     return tuple(mask_of(IDS[card] for card in hand) for hand in hands)
+
+
+TRUMP_MODES: Final[tuple[TrumpMode, ...]] = ("hidden", "open", "kaat")
+MEANS: Final = {
+    "court_piece": Means(
+        tables={mode: CourtPieceOptions(trump=mode) for mode in TRUMP_MODES}, elsewhere=elsewhere, rounds=168
+    )
+}
