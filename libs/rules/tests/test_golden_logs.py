@@ -13,7 +13,7 @@ import pytest
 from plain_tricks.game import PLAIN_TRICKS
 
 from darbar_rules.game import AnyGame
-from darbar_rules.games import ALL, BY_NAME, registered
+from darbar_rules.games import ALL, BY_NAME
 from darbar_rules.testing import facts_of, options_with, pairwise_options, random_game
 
 FOLDER = Path(__file__).parent / "golden"
@@ -26,7 +26,7 @@ Line = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def plain_tricks_is_registered() -> Iterator[None]:
-    with registered(PLAIN_TRICKS):
+    with BY_NAME.registered(PLAIN_TRICKS):
         yield
 
 

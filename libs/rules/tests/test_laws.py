@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from plain_tricks.game import PLAIN_TRICKS
 
 from darbar_rules.game import AnyGame, Legal, Refusal, RuleRefused
-from darbar_rules.games import ALL, BY_NAME, registered
+from darbar_rules.games import ALL, BY_NAME
 from darbar_rules.options import OptionInvalid
 from darbar_rules.testing import (
     STEADY,
@@ -52,7 +52,7 @@ def nonsense(game: AnyGame) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def plain_tricks_is_registered() -> Iterator[None]:
-    with registered(PLAIN_TRICKS):
+    with BY_NAME.registered(PLAIN_TRICKS):
         yield
 
 
@@ -61,7 +61,7 @@ def test_the_registry_finds_a_game_by_its_name(game: AnyGame) -> None:
     assert BY_NAME[game.name] is game
     assert len(BY_NAME) == len(ALL)
     assert game in ALL
-    with pytest.raises(ValueError, match="already"), registered(game):
+    with pytest.raises(ValueError, match="already"), BY_NAME.registered(game):
         pass
     assert BY_NAME[game.name] is game
     assert game.title
