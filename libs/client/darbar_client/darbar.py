@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import aiohttp
 import msgspec
@@ -17,7 +17,7 @@ from darbar_client.event_stream import EVENTS_UNREAD_MAX
 from darbar_client.http import Http
 from darbar_client.table import TableSocket
 from darbar_client.tokens import Tokens
-from darbar_contracts.api import Account, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
+from darbar_contracts.api import Account, Catalogue, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
 from darbar_contracts.frames import AnyServerFrame, DecisionFrames
 from darbar_contracts.tables import BotLevel, Visibility
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
@@ -69,9 +69,9 @@ class Darbar:
         body = {"name_login": name_login, "password": password}
         return Player(self, await self._http.ask("POST", "/v1/sessions", Session, body=body))
 
-    async def games(self) -> dict[str, Any]:
+    async def games(self) -> Catalogue:
         """The catalogue: each game with the schema of its options."""
-        return await self._http.ask("GET", "/v1/games", dict[str, Any])
+        return await self._http.ask("GET", "/v1/games", Catalogue)
 
     @property
     def http(self) -> Http:
@@ -115,7 +115,7 @@ class Player:
         game: str,
         *,
         bet_coins: int = 25,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
         seats: int | None = None,
         turn_seconds: int = 15,
         visibility: Visibility = "private",
@@ -212,15 +212,19 @@ class Player:
         path: str,
         answer_type: type[_Answer],
         *,
+        body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
-        **more: Any,
+        query: Mapping[str, str] | None = None,
+        seconds: float | None = None,
     ) -> _Answer:
         """Once more with a new token when the present one is refused."""
         token = await self.tokens.access()
         for is_last in (False, True):
             sent = {"Authorization": f"Bearer {token}", **(headers or {})}
             try:
-                return await self._darbar.http.ask(method, path, answer_type, headers=sent, **more)
+                return await self._darbar.http.ask(
+                    method, path, answer_type, body=body, headers=sent, query=query, seconds=seconds
+                )
             except DarbarError as error:
                 if error.status != UNAUTHORIZED or is_last:
                     raise

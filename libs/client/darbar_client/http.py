@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import aiohttp
 import msgspec
@@ -46,7 +46,7 @@ class Http:
         path: str,
         answer_type: type[_Answer],
         *,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         seconds: float | None = None,
@@ -83,7 +83,7 @@ class Http:
         method: str,
         path: str,
         *,
-        body: Mapping[str, Any] | None,
+        body: Mapping[str, object] | None,
         headers: Mapping[str, str] | None,
         query: Mapping[str, str] | None,
     ) -> tuple[int, Mapping[str, str], bytes]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import fields
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -40,7 +39,6 @@ from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import BY_NAME
 
 _Value = TypeVar("_Value")
-_NOTHING = Legal()
 
 
 class TableSocket:
@@ -99,7 +97,7 @@ class TableSocket:
         return BY_NAME[self.now.terms.game]
 
     @property
-    def view(self) -> Any:
+    def view(self) -> object:
         """The game's view of this seat in the newest snapshot, None between games; `refresh()` brings a newer one."""
         view = None if self.snapshot is None else self.snapshot.game
         return None if view is None else msgspec.convert(view, self.game.view_type)
@@ -124,7 +122,7 @@ class TableSocket:
         socket never got. Ends when the table is closed or `close()` is called."""
         return self._stream
 
-    def choices(self) -> tuple[Any, ...]:
+    def choices(self) -> tuple[object, ...]:
         """Decisions of the rules that this seat may take now."""
         return () if self.legal is None else self.game.choices(self.legal)
 
@@ -178,19 +176,22 @@ class TableSocket:
     async def send_bot_away(self, seat: int) -> int:
         return await self._command(frames.SendBotAway, seat=seat)
 
-    async def decide(self, decision: Any) -> int:
+    async def decide(self, decision: object) -> int:
         """A decision of the rules, for the turn that is due now."""
-        kind = next((kind for kind, made in self.game.decisions.items() if made is type(decision)), None)
-        if kind is None:
+        if type(decision) not in self.game.decisions.values():
             raise DarbarError(Reason.NO_DECISION_DUE, f"{type(decision).__name__} is no decision of this game")
-        values = {field.name: getattr(decision, field.name) for field in fields(decision)}
-        return await self._command(self._decisions.by_kind[kind], round=self.round, turn=self.turn, **values)
+        command_id = new_command_id()
+        frame = self._decisions.frame_of(decision, id=command_id, round=self.round, turn=self.turn)
+        return await self._send(command_id, frame)
 
-    async def _command(self, frame_type: type[Any], **values: Any) -> int:
+    async def _command(self, frame_type: Callable[..., frames.Frame], **values: object) -> int:
+        command_id = new_command_id()
+        return await self._send(command_id, frame_type(id=command_id, **values))
+
+    async def _send(self, command_id: str, frame: frames.Frame) -> int:
         if self.failure is not None:
             raise self.failure
-        command_id = new_command_id()
-        return await self._commands.run(command_id, frame_type(id=command_id, **values))
+        return await self._commands.run(command_id, frame)
 
     # Coming and going.
 
@@ -324,9 +325,8 @@ class TableSocket:
             raise ConnectionLost(frame.code, frame.message)
         self._commands.refused(frame)
 
-    def _set_due(self, legal: dict[str, Any] | None, remaining_ms: int | None) -> None:
-        found = _NOTHING if legal is None else msgspec.convert(legal, Legal)
-        self.legal = None if found == _NOTHING else found
+    def _set_due(self, legal: Legal | None, remaining_ms: int | None) -> None:
+        self.legal = legal
         self._deadline = None if remaining_ms is None else time.monotonic() + remaining_ms / 1000
 
     def _follow(self) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from darbar_contracts.frames import EventFrame, SeatView, TableView
+from darbar_contracts.tables import JsonObject
+
+_Change: TypeAlias = Callable[[TableView, JsonObject], TableView]
 
 
 def after_event(table: TableView, frame: EventFrame) -> TableView:
@@ -21,7 +24,7 @@ def after_event(table: TableView, frame: EventFrame) -> TableView:
     return _acted(table, frame.public)
 
 
-def _acted(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _acted(table: TableView, public: JsonObject) -> TableView:
     """A player who acts takes the seat back from the bot."""
     seat = public.get("seat")
     if public.get("by", "player") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
@@ -29,24 +32,24 @@ def _acted(table: TableView, public: Mapping[str, Any]) -> TableView:
     return table
 
 
-def _seat_taken(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _seat_taken(table: TableView, public: JsonObject) -> TableView:
     seat = SeatView(kind="player", name=public["name"], avatar=public["avatar"])
     return _with(table, public["seat"], seat)
 
 
-def _bot_seated(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _bot_seated(table: TableView, public: JsonObject) -> TableView:
     return _with(table, public["seat"], SeatView(kind="bot", name=public["name"]))
 
 
-def _freed(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _freed(table: TableView, public: JsonObject) -> TableView:
     return _with(table, public["seat"], SeatView())
 
 
-def _host_changed(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _host_changed(table: TableView, public: JsonObject) -> TableView:
     return replace(table, host=public["seat"])
 
 
-def _count_in_started(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _count_in_started(table: TableView, public: JsonObject) -> TableView:
     return replace(
         table,
         phase="counting_in",
@@ -57,19 +60,19 @@ def _count_in_started(table: TableView, public: Mapping[str, Any]) -> TableView:
     )
 
 
-def _bag_opened(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _bag_opened(table: TableView, public: JsonObject) -> TableView:
     return replace(table, bag=public["bag"])
 
 
-def _game_ended(table: TableView, public: Mapping[str, Any]) -> TableView:
+def _game_ended(table: TableView, public: JsonObject) -> TableView:
     return replace(table, game_number=public["game"] + 1, round=0, attempt=0)
 
 
-def _seat(**changes: Any) -> Callable[[TableView, Mapping[str, Any]], TableView]:
+def _seat(**changes: object) -> _Change:
     return lambda table, public: _with_seat(table, public["seat"], **changes)
 
 
-def _with_seat(table: TableView, number: int, **changes: Any) -> TableView:
+def _with_seat(table: TableView, number: int, **changes: object) -> TableView:
     return _with(table, number, replace(table.seats[number], **changes))
 
 
@@ -77,7 +80,7 @@ def _with(table: TableView, number: int, seat: SeatView) -> TableView:
     return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
-_CHANGES: Mapping[str, Callable[[TableView, Mapping[str, Any]], TableView]] = {
+_CHANGES: Mapping[str, _Change] = {
     "seat_taken": _seat_taken,
     "seat_freed": _freed,
     "bot_seated": _bot_seated,

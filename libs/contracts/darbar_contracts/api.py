@@ -6,12 +6,12 @@ Requests refuse unknown fields: a typo never passes silently. Answers may get mo
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from darbar_contracts.tables import BotLevel, TableLook, TableTerms, Visibility
+from darbar_contracts.tables import BotLevel, JsonObject, TableLook, TableTerms, Visibility
 
 BET_COINS_MIN = 25
 BET_COINS_MAX = 1000
@@ -60,7 +60,7 @@ class NewTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     game: str
     bet_coins: Annotated[int, Meta(ge=BET_COINS_MIN, le=BET_COINS_MAX)]
-    options: dict[str, Any] = {}
+    options: JsonObject = {}
     seats: int | None = None
     turn_seconds: Annotated[int, Meta(ge=TURN_SECONDS_MIN, le=TURN_SECONDS_MAX)] = TURN_SECONDS_QUICK_PLAY
     visibility: Visibility = "private"
@@ -89,7 +89,7 @@ class Problem(msgspec.Struct, frozen=True):
 
     code: str
     message: str = ""
-    details: dict[str, Any] = {}
+    details: JsonObject = {}
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -154,7 +154,7 @@ class GameOffered(msgspec.Struct, frozen=True):
     direction: str
     stake_unit: str
     seats: tuple[int, ...]
-    options: dict[str, Any]
+    options: JsonObject
 
 
 class ToppedUp(msgspec.Struct, frozen=True):

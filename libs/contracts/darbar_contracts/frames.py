@@ -11,7 +11,8 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 
 from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import TableTerms
+from darbar_contracts.tables import JsonObject, TableTerms
+from darbar_rules.game import Legal
 from darbar_rules.games import ALL
 
 PROTOCOL = 1
@@ -117,15 +118,18 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode_identified = msgspec.json.Decoder(_Identified).decode
 
 
-def _decision_frame(kind: str, decision: type[Any]) -> type[Any]:
+def _decision_frame(kind: str, decision: type[Any]) -> type[Frame]:
     """A decision of the rules as a frame: `id`, `round` and `turn`, then the decision's own fields."""
     types = get_type_hints(decision)
-    body: list[Any] = [
+    head: list[Any] = [("id", CommandId), ("round", int), ("turn", int)]
+    body = [
         (item.name, types[item.name]) if item.default is MISSING else (item.name, types[item.name], item.default)
         for item in fields(decision)
     ]
-    head: list[Any] = [("id", CommandId), ("round", int), ("turn", int)]
-    return msgspec.defstruct(decision.__name__, head + body, bases=(Frame,), tag=kind, frozen=True, kw_only=True)
+    made: type[Any] = msgspec.defstruct(
+        decision.__name__, head + body, bases=(Frame,), tag=kind, frozen=True, kw_only=True
+    )
+    return made
 
 
 class DecisionFrames:
@@ -134,18 +138,22 @@ class DecisionFrames:
     def __init__(self) -> None:
         decisions = {kind: decision for game in ALL for kind, decision in game.decisions.items()}
         self.by_kind = {kind: _decision_frame(kind, decision) for kind, decision in decisions.items()}
-        self._made_from = {
-            frame: (decisions[kind], tuple(item.name for item in fields(decisions[kind])))
-            for kind, frame in self.by_kind.items()
-        }
+        self._names = {decision: tuple(item.name for item in fields(decision)) for decision in decisions.values()}
+        self._frame_types = {decision: self.by_kind[kind] for kind, decision in decisions.items()}
+        self._decisions = {frame: decision for decision, frame in self._frame_types.items()}
 
-    def decision_of(self, frame: Any) -> Any | None:
+    def decision_of(self, frame: Frame) -> object | None:
         """The rules' decision that a frame carries; None when it is another kind of command."""
-        made_from = self._made_from.get(type(frame))
-        if made_from is None:
+        decision = self._decisions.get(type(frame))
+        if decision is None:
             return None
-        decision, names = made_from
-        return decision(*[getattr(frame, name) for name in names])
+        carried: object = decision(*[getattr(frame, name) for name in self._names[decision]])
+        return carried
+
+    def frame_of(self, decision: object, *, id: CommandId, round: int, turn: int) -> Frame:
+        """The frame that carries a decision of a game. Raises KeyError for anything else."""
+        values = {name: getattr(decision, name) for name in self._names[type(decision)]}
+        return self._frame_types[type(decision)](**{"id": id, "round": round, "turn": turn, **values})
 
 
 TABLE_FRAMES = (Hello, FreshToken, Ping, Sit, StartNow, Ready, Deal, Leave, ImBack, SendBotAway, SeedCommit, SeedOpen)
@@ -233,8 +241,8 @@ class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
     version: int
     seat: int | None
     table: TableView
-    game: dict[str, Any] | None = None
-    legal: dict[str, Any] | None = None
+    game: JsonObject | None = None
+    legal: Legal | None = None
     remaining_ms: int | None = None
 
 
@@ -247,10 +255,10 @@ class EventFrame(ServerFrame, frozen=True, tag="event"):
 
     version: int
     kind: str
-    public: dict[str, Any]
-    secret: dict[str, Any] | None = None
+    public: JsonObject
+    secret: JsonObject | None = None
     id: str | None = None
-    legal: dict[str, Any] | None = None
+    legal: Legal | None = None
     remaining_ms: int | None = None
 
 
@@ -260,7 +268,7 @@ class RefusedFrame(ServerFrame, frozen=True, tag="refused"):
     code: str
     message: str
     id: str | None = None
-    details: dict[str, Any] = {}
+    details: JsonObject = {}
     retry: bool = False
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+# An object whose fields depend on what it is about: a game's options, what an event shows.
+JsonObject: TypeAlias = dict[str, Any]
 Visibility = Literal["public", "private"]
 BotLevel = Literal["easy", "normal", "strong"]
 
@@ -15,7 +17,7 @@ class TableTerms(msgspec.Struct, frozen=True):
     """What is agreed when a table is opened, and holds until it is closed. `options` has every option of the game."""
 
     game: str
-    options: dict[str, Any]
+    options: JsonObject
     seats: int
     bet_coins: int
     turn_seconds: int

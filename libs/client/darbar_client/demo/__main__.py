@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import msgspec
 
@@ -64,11 +64,11 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def options_from(game: AnyGame, points: int, given: list[str]) -> Any:
+def options_from(game: AnyGame, points: int, given: list[str]) -> object:
     """The table's options. Raises OptionInvalid."""
     types = get_type_hints(game.options_type)
     names = {field.name for field in fields(game.options_type)}
-    values: dict[str, Any] = {POINTS_OPTION: points} if POINTS_OPTION in names else {}
+    values: dict[str, object] = {POINTS_OPTION: points} if POINTS_OPTION in names else {}
     for text in given:
         name, _, value = text.partition("=")
         if name not in names:

@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
-from darbar_client.proofs.log import steps
+import msgspec
+
+from darbar_client.proofs.log import Step, steps
 from darbar_contracts.api import Replay
+from darbar_contracts.tables import Person
 
 
-class RoundCoins:
+class RoundCoins(msgspec.Struct, frozen=True):
     """The coins of one stake unit, a number a seat: what each seat won less what it paid."""
 
-    def __init__(self, round: int, won: tuple[int, ...]) -> None:
-        self.round = round
-        self.won = won
+    round: int
+    won: tuple[int, ...]
+
+
+class _TableCreated(msgspec.Struct, frozen=True):
+    host: Person
+
+
+class _SeatTaken(msgspec.Struct, frozen=True):
+    seat: int
+    account_id: str
+
+
+class _SeatFreed(msgspec.Struct, frozen=True):
+    seat: int
+
+
+class _CountInStarted(msgspec.Struct, frozen=True):
+    round: int
+
+
+class _SettleAsked(msgspec.Struct, frozen=True):
+    shares: tuple[int, ...]
+    pays_again: tuple[int, ...]
+    forfeit_coins: int
+    rounding_coins: int
 
 
 class LoggedCoins:
@@ -24,42 +49,41 @@ class LoggedCoins:
         self.by_account: Counter[str] = Counter()
         self.units: list[RoundCoins] = []
         self.lost_to_house = 0
+        self._bet_coins = replay.terms.bet_coins
         self._holders: dict[int, str] = {}
         self._stakers: dict[int, str] = {}
-        self._bet = 0
-        self._asked: dict[str, Any] = {}
+        self._asked: _SettleAsked | None = None
         self._round = 0
         for step in steps(replay):
-            self._note(step.kind, step.body or {})
+            self._note(step)
 
-    def _note(self, kind: str, body: dict[str, Any]) -> None:
-        match kind:
+    def _note(self, step: Step) -> None:
+        match step.kind:
             case "table_created":
-                self._holders[0] = body["host"]["account_id"]
-                self._bet = body["terms"]["bet_coins"]
+                self._holders[0] = step.body(_TableCreated).host.account_id
             case "seat_taken":
-                self._holders[body["seat"]] = body["account_id"]
+                taken = step.body(_SeatTaken)
+                self._holders[taken.seat] = taken.account_id
             case "seat_freed":
-                self._holders.pop(body["seat"], None)
+                self._holders.pop(step.body(_SeatFreed).seat, None)
             case "stakes_granted":
                 self._stakers = dict(self._holders)
             case "count_in_started":
-                self._round = body["round"]
+                self._round = step.body(_CountInStarted).round
             case "settle_asked":
-                self._asked = body
-            case "settled":
+                self._asked = step.body(_SettleAsked)
+            case "settled" if self._asked is not None:
                 self._settled(self._asked)
 
-    def _settled(self, asked: dict[str, Any]) -> None:
+    def _settled(self, asked: _SettleAsked) -> None:
         """Who staked pays; who holds the seat wins."""
         won = []
-        for seat, share in enumerate(asked["shares"]):
-            paid = self._bet * (2 if seat in asked["pays_again"] else 1)
-            back = self._bet if seat in asked["bets_back"] else 0
+        for seat, share in enumerate(asked.shares):
+            paid = self._bet_coins * (2 if seat in asked.pays_again else 1)
             if seat in self._stakers:
-                self.by_account[self._stakers[seat]] += back - paid
+                self.by_account[self._stakers[seat]] -= paid
             if seat in self._holders:
                 self.by_account[self._holders[seat]] += share
-            won.append(share + back - paid)
-        self.lost_to_house += asked["forfeit_coins"] + asked["rounding_coins"]
+            won.append(share - paid)
+        self.lost_to_house += asked.forfeit_coins + asked.rounding_coins
         self.units.append(RoundCoins(self._round, tuple(won)))

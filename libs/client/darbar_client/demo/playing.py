@@ -6,7 +6,6 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
-from typing import Any
 
 from darbar_client.darbar import Player
 from darbar_client.errors import CommandRefused, SocketEnded
@@ -14,6 +13,7 @@ from darbar_client.table import TableSocket
 from darbar_contracts.api import TableRef
 from darbar_contracts.frames import EventFrame, Snapshot
 from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import JsonObject
 from darbar_rules.game import Refusal
 
 # Asking for the trump, showing it and the like: taken this often when they are allowed.
@@ -84,7 +84,7 @@ class Participant:
         seat, now = self.table.seat, self.table.now
         return seat is not None and now.phase == "counting_in" and not now.seats[seat].ready
 
-    def _choose(self) -> Any:
+    def _choose(self) -> object:
         """Any card or bid with the same chance; what needs no card is rarer than it is allowed."""
         table = self.table
         choices = table.choices()
@@ -101,7 +101,7 @@ class Commentator:
         self._table = table
         self._print_line = print_line
         self._began = 0.0
-        self._last: dict[str, Any] = {}
+        self._last: JsonObject = {}
         self._moves_of_round = 0
         self.moves = 0
         self.playing_seconds = 0.0
@@ -121,7 +121,7 @@ class Commentator:
         elif frame.kind == "seeds_shown":
             self._round_is_over(frame.public)
 
-    def _round_is_over(self, public: dict[str, Any]) -> None:
+    def _round_is_over(self, public: JsonObject) -> None:
         seconds = time.monotonic() - self._began
         self.moves += self._moves_of_round
         self.playing_seconds += seconds

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+
+import msgspec
 
 from darbar_client.demo.checks import Ledger
 from darbar_client.demo.coins import LoggedCoins
 from darbar_client.proofs.log import rules_of, steps
 from darbar_contracts.api import Replay
+from darbar_rules.game import RoundResult
 
 COLUMN = 10
+
+
+class _GameEnded(msgspec.Struct, frozen=True):
+    places: tuple[int, ...]
+    totals: tuple[int, ...]
 
 
 def score_sheet(replay: Replay, names: Sequence[str]) -> Iterator[str]:
@@ -25,9 +32,10 @@ def score_sheet(replay: Replay, names: Sequence[str]) -> Iterator[str]:
             if result is not None:
                 won = coins.get(result.round)
                 yield _line(str(result.round), *(_cell(result, seat, won) for seat in range(len(names))))
-        elif step.kind == "game_ended" and step.body is not None:
-            yield _line("places", *(str(place) for place in step.body["places"]))
-            yield _line("total", *(str(total) for total in step.body["totals"]))
+        elif step.kind == "game_ended":
+            ended = step.body(_GameEnded)
+            yield _line("places", *map(str, ended.places))
+            yield _line("total", *map(str, ended.totals))
 
 
 def ledger_lines(ledgers: Sequence[Ledger]) -> Iterator[str]:
@@ -41,7 +49,7 @@ def ledger_lines(ledgers: Sequence[Ledger]) -> Iterator[str]:
         yield f"  {ledger.name:<{COLUMN}} {ledger.balance_coins:>6} coins: {parts}"
 
 
-def _cell(result: Any, seat: int, won: tuple[int, ...] | None) -> str:
+def _cell(result: RoundResult, seat: int, won: tuple[int, ...] | None) -> str:
     coins = "" if won is None else f" {won[seat]:+}"
     return f"{result.points[seat]}{coins}"
 

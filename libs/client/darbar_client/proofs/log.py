@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -14,21 +14,36 @@ from darbar_rules.games import BY_NAME
 # What reading raises when it meets events that no table can have stored. (Wrong JSON and wrong types are ValueErrors.)
 READING_FAILS = (AssertionError, LookupError, TypeError, ValueError, AttributeError)
 
+_Body = TypeVar("_Body")
+
 
 class LogUnreadable(Exception):
     """This is no log that this version of the rules can follow; the message says where it fails."""
 
 
 class Step(NamedTuple):
-    """One event of a log. `body` is None while it holds a secret. `event` is the game's own, `before` and `state` are
-    the game's states around it; None for what happens around the cards, and between games."""
+    """One event of a log. `by` decided, where it was a game's own `event`; `before` and `state` are the game's states
+    around it. All three are None for what happens around the cards, and the states between games."""
 
-    version: int
-    kind: str
-    body: dict[str, Any] | None
-    event: Any
-    before: Any
-    state: Any
+    logged: ReplayEvent
+    by: str | None
+    event: object
+    before: object
+    state: object
+
+    @property
+    def version(self) -> int:
+        return self.logged.version
+
+    @property
+    def kind(self) -> str:
+        return self.logged.kind
+
+    def body(self, type: type[_Body]) -> _Body:
+        """The stored fields as a value of this type; raises ValueError for others, and while they hold a secret."""
+        if self.logged.body is None:
+            raise ValueError("the body is withheld")
+        return msgspec.json.decode(self.logged.body, type=type)
 
 
 def rules_of(replay: Replay) -> AnyGame:
@@ -39,7 +54,7 @@ def rules_of(replay: Replay) -> AnyGame:
         raise LogUnreadable(f"unknown game {replay.terms.game}") from None
 
 
-def options_of(replay: Replay) -> Any:
+def options_of(replay: Replay) -> object:
     """The options of the table as its rules take them."""
     try:
         return msgspec.convert(replay.terms.options, rules_of(replay).options_type)
@@ -58,24 +73,31 @@ def steps(replay: Replay) -> Iterator[Step]:
         yield step
 
 
+class _Decided(msgspec.Struct, frozen=True):
+    """A game's own event as it is stored."""
+
+    by: str
+    event: msgspec.Raw
+
+
 class _Reader:
     """Where the game stands while its log is read."""
 
-    def __init__(self, rules: AnyGame, options: Any, seats: int) -> None:
+    def __init__(self, rules: AnyGame, options: object, seats: int) -> None:
         self._rules = rules
         self._options = options
         self._seats = seats
-        self._state: Any = None
+        self._state: object = None
 
     def step(self, logged: ReplayEvent) -> Step:
         """Raises one of READING_FAILS."""
-        before, event = self._state, None
-        body = None if logged.body is None else msgspec.json.decode(logged.body, type=dict[str, Any])
+        before, event, by = self._state, None, None
         if logged.kind in self._rules.events:
-            event = msgspec.convert((body or {})["event"], self._rules.events[logged.kind])
+            decided = msgspec.json.decode(logged.body or "", type=_Decided)
+            event, by = msgspec.json.decode(decided.event, type=self._rules.events[logged.kind]), decided.by
             self._state = self._rules.evolve(before, event)
         elif logged.kind == "game_started":
             self._state = self._rules.new(self._options, self._seats)
         elif logged.kind == "game_ended":
             self._state = None
-        return Step(logged.version, logged.kind, body, event, before, self._state)
+        return Step(logged, by, event, before, self._state)

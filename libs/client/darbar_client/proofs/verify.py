@@ -6,9 +6,8 @@ Each function takes the log that `Player.replay` brings. What a log can't prove 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -17,6 +16,7 @@ from darbar_client.proofs.deals import DealReport, deal_reports
 from darbar_client.proofs.log import Step, rules_of, steps
 from darbar_contracts.api import Replay, ReplayEvent
 from darbar_contracts.frames import EventFrame, Snapshot
+from darbar_contracts.tables import JsonObject
 from darbar_rules.game import AnyGame
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -138,10 +138,9 @@ def _frame_differs(rules: AnyGame, step: Step, seat: int | None, frame: EventFra
     if frame.kind != step.kind:
         return f"it was sent as {frame.kind}"
     if step.event is None:
-        return _around_differs(frame.public, step.body)
+        return _around_differs(frame.public, step)
     shown = rules.show(step.before, step.event)
-    by = (step.body or {}).get("by")
-    due = _plain(shown.public) | ({} if by == PLAYER else {"by": by})
+    due = _plain(shown.public) | ({} if step.by == PLAYER else {"by": step.by})
     if due != frame.public:
         return "what everyone sees differs"
     secret = None if seat is None else shown.secret.get(seat)
@@ -150,14 +149,15 @@ def _frame_differs(rules: AnyGame, step: Step, seat: int | None, frame: EventFra
     return ""
 
 
-def _around_differs(public: Mapping[str, Any], body: Mapping[str, Any] | None) -> str:
+def _around_differs(public: JsonObject, step: Step) -> str:
     """What happens around the cards is shown in part; that part must be what is stored."""
-    if body is None:
+    if step.logged.body is None:
         return ""
+    body = step.body(JsonObject)
     wrong = [name for name, value in public.items() if name not in body or body[name] != value]
     return "differs in " + ", ".join(sorted(wrong)) if wrong else ""
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def _plain(value: object) -> JsonObject:
     """As it looks after a journey as JSON."""
-    return msgspec.json.decode(msgspec.json.encode(value), type=dict[str, Any])
+    return msgspec.json.decode(msgspec.json.encode(value), type=JsonObject)
