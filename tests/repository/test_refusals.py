@@ -17,7 +17,7 @@ from darbar_contracts.refusals import REFUSALS, Reason
 from darbar_rules.game import Refusal
 
 CODE = re.compile(r"[a-z]+(_[a-z0-9]+)*")
-STATUSES = frozenset({400, 401, 403, 404, 405, 409, 410, 413, 421, 422, 429, 500, 502, 503, 504})
+STATUSES = frozenset({400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 421, 422, 429, 500, 502, 503, 504})
 # What is raised or answered with a code as its first argument.
 RAISED = frozenset(
     (

@@ -51,7 +51,7 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ): "one impossible item must not hurt its batch",
     ("libs/kit/darbar_kit/supervisor.py", "Supervisor._once"): "the outermost loop of every long task: started again",
     ("libs/kit/darbar_kit/supervisor.py", "_telling"): "a log that fails must not end the watching",
-    ("libs/kit/darbar_kit/http.py", "errors_middleware"): "the outermost loop of a request: logged, answered with 500",
+    ("libs/kit/darbar_kit/http/border.py", "errors_middleware"): "the outermost loop of a request: answered with 500",
     (
         "services/bot/darbar_bot/engine/child.py",
         "_answer",

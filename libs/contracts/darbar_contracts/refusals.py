@@ -36,9 +36,11 @@ class Reason(StrEnum):
 
     # Raised by the kit, which knows no contracts: a test compares these with its own list.
     BAD_REQUEST = "bad_request", 400, "This request can't be understood."
+    BODY_ENCODED = "body_encoded", 415, "Send the body as it is, without a Content-Encoding."
     BODY_INVALID = "body_invalid", 400, "A field of the body is missing, unknown or not of the right kind."
     BODY_NOT_JSON = "body_not_json", 400, "The body is not JSON."
     BODY_TOO_LARGE = "body_too_large", 413, "The body is too large."
+    BODY_TOO_SLOW = "body_too_slow", 408, "The body did not arrive in time."
     BUS_UNREACHABLE = "bus_unreachable", 503, "The message server can't be reached. Try again."
     INTERNAL = "internal", 500, "Something went wrong on our side."
     MESSAGE_INVALID = "message_invalid", 400, "A service could not read this message."

@@ -263,7 +263,7 @@ class Bus:
 async def _outcome(received: Msg, request_type: type[_Message], handler: _Handler[_Message]) -> msgspec.Struct | None:
     try:
         request = msgspec.json.decode(received.data, type=request_type)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return ErrorAnswer(ErrorBody("refused", KitReason.MESSAGE_INVALID, str(error), status=400))
     try:
         return await handler(request)

@@ -28,9 +28,11 @@ class KitReason(StrEnum):
 
     # HTTP, before any handler has looked.
     BAD_REQUEST = "bad_request", 400, "This request can't be understood."
+    BODY_ENCODED = "body_encoded", 415, "Send the body as it is, without a Content-Encoding."
     BODY_INVALID = "body_invalid", 400, "A field of the body is missing, unknown or not of the right kind."
     BODY_NOT_JSON = "body_not_json", 400, "The body is not JSON."
     BODY_TOO_LARGE = "body_too_large", 413, "The body is too large."
+    BODY_TOO_SLOW = "body_too_slow", 408, "The body did not arrive in time."
     INTERNAL = "internal", 500, "Something went wrong on our side."
     METHOD_NOT_ALLOWED = "method_not_allowed", 405, "This path does not take this method."
     NOT_FOUND = "not_found", 404, "There is nothing at this path."

@@ -3,11 +3,14 @@
 import math
 from collections import OrderedDict
 from collections.abc import Callable
+from hashlib import sha256
 
 from darbar_kit.errors import KitReason, Refused
 
 # A key whose bucket is full again needs no entry; past this many the longest unused one is dropped.
 KEYS_MAX = 100_000
+
+KEY_CHARACTERS_MAX = 128
 
 Clock = Callable[[], float]
 
@@ -32,6 +35,7 @@ class Buckets:
         """Take one; 0 when there was one, else the seconds until there is. A count of 0 means no limit."""
         if not self._count_max:
             return 0.0
+        key = bounded_key(key)
         now = self._clock()
         full_at = max(self._full_at.get(key, now), now) + self._seconds_each
         wait_seconds = full_at - now - self._window_seconds
@@ -43,6 +47,13 @@ class Buckets:
         if len(self._full_at) > self._keys_max:
             self._full_at.popitem(last=False)
         return 0.0
+
+
+def bounded_key(key: str) -> str:
+    """The key itself, or for a long one its hash: what callers send must not fill the memory."""
+    if len(key) <= KEY_CHARACTERS_MAX:
+        return key
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class TooManyRequests(Refused):

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -11,9 +12,15 @@ from typing import TypeVar
 import structlog
 import uvloop
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
 
 # Requests in flight get this long after SIGTERM; Kubernetes kills after 30 s.
 SHUTDOWN_SECONDS = 10.0
+# A connection on which no request is complete by then is closed, also when its headers come byte by byte. Longer than
+# proxies keep an idle connection, so that they do not meet a closed one.
+IDLE_SECONDS_MAX = 75.0
+# What is left of a body after its request has been answered is read for so long, then the connection ends.
+LINGER_SECONDS_MAX = 2.0
 BACKLOG = 1024
 # The default (700) looks through young objects every few moves and through the whole heap every few thousand, for
 # cycles that hardly anything here makes; see `settle`.
@@ -71,7 +78,17 @@ def reserve(host: str, port: int) -> socket.socket:
 
 async def listen(app: web.Application, reserved: socket.socket) -> web.AppRunner:
     """Starts the app on its port; the caller cleans the runner up. Nothing stays half-started when this raises."""
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, handle_signals=False)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        logger=_server_logger(),
+        keepalive_timeout=IDLE_SECONDS_MAX,
+        # `read_body` refuses encoded bodies: nobody makes us unpack a small one into a large one.
+        auto_decompress=False,
+        lingering_time=LINGER_SECONDS_MAX,
+        shutdown_timeout=SHUTDOWN_SECONDS,
+        handle_signals=False,
+    )
     try:
         await runner.setup()
         await web.SockSite(runner, reserved, backlog=BACKLOG).start()
@@ -80,3 +97,16 @@ async def listen(app: web.Application, reserved: socket.socket) -> web.AppRunner
         reserved.close()
         raise
     return runner
+
+
+def _server_logger() -> logging.Logger:
+    """The server's own log, without the tracebacks that only say that a client sent nonsense or hung up."""
+    logger = logging.getLogger("aiohttp.server")
+    logger.addFilter(is_our_fault)
+    return logger
+
+
+def is_our_fault(record: logging.LogRecord) -> bool:
+    """Whether a line of the HTTP server is worth reading."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError)

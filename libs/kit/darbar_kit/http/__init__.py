@@ -1,0 +1,18 @@
+"""HTTP as every service speaks it: border.py guards, requests.py reads, answers.py answers, routes.py probes."""
+
+from darbar_kit.http.answers import answer, problem
+from darbar_kit.http.border import errors_middleware
+from darbar_kit.http.requests import BODY_BYTES_MAX, bearer, field_of, read_body
+from darbar_kit.http.routes import health_routes, metrics_route
+
+__all__ = [
+    "BODY_BYTES_MAX",
+    "answer",
+    "bearer",
+    "errors_middleware",
+    "field_of",
+    "health_routes",
+    "metrics_route",
+    "problem",
+    "read_body",
+]

@@ -1,0 +1,81 @@
+"""What is read from a request: a body, a token. Open this when a good one is refused, or a bad one is not."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from darbar_kit.errors import KitReason, Refused
+from darbar_kit.tokens import Claims, TokenReader
+
+BODY_BYTES_MAX = 16 * 1024
+# A body of this size needs no more, however slow the line; who sends a byte now and then must not keep us waiting.
+BODY_SECONDS_MAX = 10.0
+
+# U+0000 inside a JSON string; before it an even number of backslashes, which stand for themselves.
+_NUL_ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+_Body = TypeVar("_Body")
+
+
+async def read_body(request: web.Request, type: type[_Body]) -> _Body:
+    """The JSON body as a value of this type. Raises Refused for what is too large, too slow, or no such value."""
+    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        raise Refused(KitReason.BODY_ENCODED)
+    try:
+        async with asyncio.timeout(BODY_SECONDS_MAX):
+            body = await _received(request)
+    except TimeoutError as error:
+        raise Refused(KitReason.BODY_TOO_SLOW, details={"seconds_max": BODY_SECONDS_MAX}) from error
+    except web.RequestPayloadError as error:
+        raise Refused(KitReason.BAD_REQUEST, "the body is not sent as its headers say") from error
+    if _NUL_ESCAPED.search(body):
+        raise Refused(KitReason.TEXT_INVALID, details={"problem": "control_characters"})
+    try:
+        return msgspec.json.decode(body, type=type)
+    except msgspec.ValidationError as error:
+        raise Refused(KitReason.BODY_INVALID, str(error), field_of(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refused(KitReason.BODY_NOT_JSON) from error
+    except RecursionError as error:
+        raise Refused(KitReason.BODY_INVALID, "the body is nested too deeply", {"field": "", "path": "$"}) from error
+
+
+async def _received(request: web.Request) -> bytes:
+    if request.content_length is not None and request.content_length > BODY_BYTES_MAX:
+        raise _too_large()
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > BODY_BYTES_MAX:
+            raise _too_large()
+    return bytes(body)
+
+
+def bearer(request: web.Request, reader: TokenReader) -> Claims:
+    """Whose token came with the request. Raises Refused (401) when there is none or it is not good."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Refused(KitReason.TOKEN_MISSING)
+    return reader.read(token.strip())
+
+
+def field_of(error: msgspec.ValidationError) -> dict[str, object]:
+    """Which field of a body is wrong, out of the message: "Expected `int`, got `str` - at `$.bet.amount`"."""
+    message, found, path = str(error).rpartition(" - at `")
+    if not found:
+        # "Object missing required field `name`" has no path when the field is at the top.
+        parts = str(error).split("`")
+        return {"field": parts[1] if len(parts) > 2 and "field" in parts[0] else "", "path": "$"}
+    path = path.removesuffix("`")
+    parts = message.split("`")
+    field = parts[1] if "field" in parts[0] and len(parts) > 2 else path.rpartition(".")[2]
+    return {"field": field.removeprefix("$"), "path": path}
+
+
+def _too_large() -> Refused:
+    return Refused(KitReason.BODY_TOO_LARGE, details={"bytes_max": BODY_BYTES_MAX})
