@@ -45,6 +45,7 @@ class KitReason(StrEnum):
     TOKEN_MISSING = "token_missing", 401, "An access token is needed."
 
     # Between services.
+    BUSY = "busy", 503, "Too many requests are waiting. Try again."
     BUS_UNREACHABLE = "bus_unreachable", 503, "The message server can't be reached. Try again."
     MESSAGE_INVALID = "message_invalid", 400, "A service could not read this message."
     NO_RESPONDERS = "no_responders", 503, "The service that answers this is not there. Try again."

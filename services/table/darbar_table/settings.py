@@ -10,7 +10,8 @@ from darbar_contracts.frames import FRAMES_A_SECOND_MAX
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore.
 
-    `trusted_proxies` are addresses and networks whose X-Forwarded-For counts. A `sockets_..._max` of 0 is no limit.
+    `trusted_proxies` are addresses and networks whose X-Forwarded-For counts. A limit
+    of sockets, or of requests a minute by account, of 0 is none.
     """
 
     database_url: str
@@ -26,6 +27,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     sockets_an_address_max: int = 400
     sockets_an_account_max: int = 8
     spectators_a_table_max: int = 50
+    replays_a_minute_max: int = 60
+    audits_a_minute_max: int = 10
     count_in_seconds: float = 7.0
     bot_pause_seconds_min: float = 0.6
     bot_pause_seconds_max: float = 1.6

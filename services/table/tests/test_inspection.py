@@ -25,6 +25,7 @@ from darbar_contracts.tables import (
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
 from darbar_kit.testing import TestDatabase, eventually
+from darbar_table.handlers import inspection
 
 
 async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str, Any]]:
@@ -87,12 +88,14 @@ async def test_questions_about_a_private_table_are_refused(
 async def test_an_audit_finds_the_log_whole_and_a_tampered_one_not(
     start_table: StartTable, table_database: TestDatabase
 ) -> None:
-    stack = await start_table(count_in_seconds=0.05)
+    stack = await start_table(count_in_seconds=2.0, audits_a_minute_max=0)
     table_id = await _one_round(stack)
 
     audit = await _audit_between_rounds(stack, table_id)
     assert audit["chain_holds"] is True
     assert audit["replay_equals_live"] is True
+    for player in stack.players:
+        assert (await player.command("leave"))["type"] == "event"
     connection = await asyncpg.connect(table_database.owner_url)
     await connection.execute(
         "UPDATE event SET body = replace(body::text, '\"seat\":2', '\"seat\":3')::json"
@@ -101,6 +104,39 @@ async def test_an_audit_finds_the_log_whole_and_a_tampered_one_not(
     )
     await connection.close()
     assert (await _audit_between_rounds(stack, table_id))["chain_holds"] is False
+
+
+async def test_who_asks_for_replays_or_audits_too_often_waits_and_nobody_else(start_table: StartTable) -> None:
+    stack = await start_table(replays_a_minute_max=2, audits_a_minute_max=1)
+    table_id = await stack.open_table(visibility="public")
+    for what, count, answered in (("replay", 2, 200), ("audit", 1, 200)):
+        path = f"/v1/tables/{table_id}/{what}"
+        statuses = [(await _get(stack, path, "ann"))[0] for _ in range(count)]
+        assert statuses == [answered] * count
+        status, refusal = await _get(stack, path, "ann")
+        assert (status, refusal["code"], refusal["details"]["limit"]) == (429, "too_many_requests", f"{what}s")
+        assert (await _get(stack, path, "bob"))[0] != 429
+
+
+async def test_an_account_has_one_log_read_at_a_time(start_table: StartTable) -> None:
+    stack = await start_table(audits_a_minute_max=0)
+    table_id = await stack.open_table()
+    path = f"/v1/tables/{table_id}/audit"
+    answers = await asyncio.gather(*(_get(stack, path, "ann") for _ in range(8)))
+    limits = sorted(answer.get("details", {}).get("limit", "") for _, answer in answers)
+    assert limits == ["", *["audits_at_once"] * 7]
+
+
+async def test_more_readers_than_there_is_room_for_are_sent_away_and_come_back(
+    start_table: StartTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspection, "LOGS_WAITING_MAX", 2)
+    stack = await start_table(audits_a_minute_max=0)
+    table_id = await stack.open_table()
+    path = f"/v1/tables/{table_id}/audit"
+    answers = await asyncio.gather(*(_get(stack, path, f"guest{number}") for number in range(8)))
+    assert sorted(answer["code"] for _, answer in answers) == ["busy"] * 5 + ["table_private"] * 3
+    assert (await _get(stack, path, "ann"))[0] == 200
 
 
 async def _audit_between_rounds(stack: Stack, table_id: str) -> dict[str, Any]:

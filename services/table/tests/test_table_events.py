@@ -13,9 +13,9 @@ from table_scripts import COURT_PIECE, TABLE_ID, Script
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF, OWN
 from darbar_table.domain.seat_view import PUBLIC_FIELDS
-from darbar_table.handlers.inspection import chain_fault, fingerprint
+from darbar_table.handlers.log_reader import fingerprint
 from darbar_table.store.codec import KindUnknown, LogBroken
-from darbar_table.store.replay import replay
+from darbar_table.store.replay import chain_fault, replay
 from darbar_table.store.store import StoredEvent
 
 SECRET_FIELDS = {"server_seed", "seed", "account_id", "host_account_id", "id", "digest", "key", "stake_key"}

@@ -2,154 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
 from uuid import UUID
 
 import msgspec
 
 from darbar_contracts.api import Replay, ReplayEvent, TableAudit
 from darbar_contracts.frames import TableReason
-from darbar_contracts.tables import (
-    MILESTONES_ANSWERED_MAX,
-    Milestone,
-    MilestonesAnswer,
-    MilestonesRequest,
-)
+from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest
 from darbar_kit.errors import Unavailable
+from darbar_kit.limits import Rate, TooManyRequests
+from darbar_kit.offload import Offload
 from darbar_kit.tokens import Claims
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
-from darbar_table.domain.evolve import evolve
-from darbar_table.domain.milestones import milestone_of
+from darbar_table.domain.events import KIND_OF
 from darbar_table.domain.refusals import refused
-from darbar_table.domain.state import unopened
 from darbar_table.engine.node import TableNode
 from darbar_table.engine.owner import at_rest
+from darbar_table.handlers.log_reader import fingerprint, read_audit, read_milestones
+from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
-from darbar_table.store.chain import first_link, link
-from darbar_table.store.codec import Codecs
-from darbar_table.store.replay import decode, replay
-from darbar_table.store.store import AWAY, Store, StoredEvent
+from darbar_table.store.store import AWAY, ReplayHead, Store, StoredEvent
 
-EVENTS_ANSWERED_MAX = 1000
+REPLAY_EVENTS_MAX = 500
+LOGS_READ_AT_ONCE_MAX = 1
+LOGS_WAITING_MAX = 16
+LOG_SECONDS_MAX = 20.0
+ONE_AT_A_TIME_SECONDS = 1.0
+MINUTE_SECONDS = 60.0
 
 
 class Inspection:
-    """Only logs, only what is finished, only for those who sat there unless the table is public."""
+    """Only logs, only what is finished, only for those who sat there unless the table is public.
+
+    A replay is read page by page in SQL; what needs the whole log is done in another process. Whoever asks often, or
+    again before the last answer, waits.
+    """
 
     def __init__(self, settings: Settings, *, store: Store, node: Callable[[], TableNode]) -> None:
         self._settings = settings
         self._store = store
         self._node = node
-        self._codecs = Codecs()
+        self._replays = Rate("replays", settings.replays_a_minute_max, MINUTE_SECONDS, clock=monotonic)
+        self._audits = Rate("audits", settings.audits_a_minute_max, MINUTE_SECONDS, clock=monotonic)
+        self._asking: set[str] = set()
+        self._log_readers = Offload(
+            running_max=LOGS_READ_AT_ONCE_MAX, waiting_max=LOGS_WAITING_MAX, seconds_max=LOG_SECONDS_MAX
+        )
 
     async def replay(self, table_id: UUID, claims: Claims, *, after: int) -> Replay:
-        """Raises Refused table_unknown, table_private."""
-        rows = await self._rows(table_id)
-        first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
-        _, codec = self._codecs.of(first.terms.game)
-        logged = list(decode(rows, codec))
-        if first.terms.visibility == "private" and claims.account_id not in _sitters(logged):
-            raise refused(TableReason.TABLE_PRIVATE)
-        last, bags_shown = _finished(logged)
-        shown = [
-            _shown(row, event, bags_shown)
-            for row, event in zip(rows[:last], logged, strict=False)
-            if row.version > after
-        ]
+        """Raises Refused table_unknown, table_private, too_many_requests."""
+        with self._one_at_a_time(claims.account_id, self._replays):
+            try:
+                head = await self._store.replay_head(table_id, claims.account_id)
+                if head is None:
+                    raise refused(TableReason.TABLE_UNKNOWN)
+                created = _created(head)
+                rows = await self._store.log_page(table_id, after=after, last=head.last, rows_max=REPLAY_EVENTS_MAX + 1)
+            except AWAY as error:
+                raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
         return Replay(
             table_id=str(table_id),
-            terms=first.terms,
-            events=tuple(shown[:EVENTS_ANSWERED_MAX]),
-            more=len(shown) > EVENTS_ANSWERED_MAX,
+            terms=created.terms,
+            events=tuple(_shown(row, head.bags_shown) for row in rows[:REPLAY_EVENTS_MAX]),
+            more=len(rows) > REPLAY_EVENTS_MAX,
         )
 
     async def audit(self, table_id: UUID, claims: Claims) -> TableAudit:
         """The log against the chain and against memory. Between rounds, for those who sit or sat there."""
-        held = self._node().owner.live_tables.get(table_id)
-        # What is in memory is stored, and more may be stored before the rows are here.
-        live = None if held is None else held.table
-        rows = (await self._rows(table_id))[: None if live is None else live.version]
-        first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
-        rules, codec = self._codecs.of(first.terms.game)
-        if claims.account_id not in _sitters(list(decode(rows, codec))):
+        with self._one_at_a_time(claims.account_id, self._audits):
+            held = self._node().owner.live_tables.get(table_id)
+            # What is in memory is stored, and more may be stored before the log is read.
+            live = None if held is None else held.table
+            if live is not None and not at_rest(live):
+                raise refused(Refusal.NOT_NOW)
+            version_max = None if live is None else live.version
+            found = await self._log_readers.run(
+                read_audit, self._settings.database_url, table_id, claims.account_id, version_max
+            )
+        if found is None:
+            raise refused(TableReason.TABLE_UNKNOWN)
+        if not found.has_sat_here:
             raise refused(TableReason.TABLE_PRIVATE)
-        replayed = replay(table_id, rows, rules, codec)
-        if not at_rest(replayed):
+        if not found.at_rest:
             raise refused(Refusal.NOT_NOW)
         return TableAudit(
-            version=len(rows),
-            events=len(rows),
-            chain_holds=chain_fault(table_id, rows) is None,
-            replay_equals_live=live is None or fingerprint(replayed) == fingerprint(live),
+            version=found.version,
+            events=found.version,
+            chain_holds=found.chain_fault is None,
+            replay_equals_live=live is None or found.fingerprint == fingerprint(live),
         )
 
     async def milestones(self, request: MilestonesRequest) -> MilestonesAnswer:
         """The milestones of a table after a number, made again from its events."""
-        table_id = UUID(request.table_id)
-        found = self._all_milestones(table_id, await self._rows(table_id))
-        wanted = [note for note in found if note.number > request.after]
-        return MilestonesAnswer(
-            milestones=tuple(wanted[:MILESTONES_ANSWERED_MAX]), more=len(wanted) > MILESTONES_ANSWERED_MAX
+        table_id = table_id_of(request.table_id)
+        answer = await self._log_readers.run(
+            read_milestones, self._settings.database_url, table_id, request.after, self._settings.generation
         )
-
-    def _all_milestones(self, table_id: UUID, rows: Sequence[StoredEvent]) -> list[Milestone]:
-        first = msgspec.json.decode(rows[0].body, type=events.TableCreated)
-        rules, codec = self._codecs.of(first.terms.game)
-        table = unopened(str(table_id), rules)
-        notes: list[Milestone | None] = []
-        for row in rows:
-            event = codec.decode(row.kind, row.body)
-            table = evolve(table, event)
-            notes.append(milestone_of(event, table, at=row.at, generation=self._settings.generation))
-        return [note for note in notes if note is not None]
-
-    async def _rows(self, table_id: UUID) -> list[StoredEvent]:
-        try:
-            rows = (await self._store.events_of([table_id]))[table_id]
-        except AWAY as error:
-            raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
-        if not rows:
+        if answer is None:
             raise refused(TableReason.TABLE_UNKNOWN)
-        return rows
+        return answer
+
+    @contextmanager
+    def _one_at_a_time(self, account_id: str, rate: Rate) -> Iterator[None]:
+        if account_id in self._asking:
+            raise TooManyRequests(f"{rate.name}_at_once", ONE_AT_A_TIME_SECONDS)
+        rate.take(account_id)
+        self._asking.add(account_id)
+        try:
+            yield
+        finally:
+            self._asking.discard(account_id)
 
 
-def chain_fault(table_id: UUID, rows: Sequence[StoredEvent]) -> int | None:
-    """The first version whose chain does not follow from the one before; None when the log is as it was written."""
-    previous = first_link(table_id)
-    for expected, row in enumerate(rows, start=1):
-        due = link(previous, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
-        if row.version != expected or due != row.chain:
-            return expected
-        previous = row.chain
-    return None
+def _created(head: ReplayHead) -> events.TableCreated:
+    created = msgspec.json.decode(head.created, type=events.TableCreated)
+    if created.terms.visibility == "private" and not head.has_sat_here:
+        raise refused(TableReason.TABLE_PRIVATE)
+    return created
 
 
-def fingerprint(table: Any) -> str:
-    """Everything a state holds, in words: equal states have equal ones."""
-    return repr(msgspec.structs.replace(table, chance=None))
-
-
-def _sitters(logged: Sequence[events.Event]) -> set[str]:
-    hosts = {event.host.account_id for event in logged if isinstance(event, events.TableCreated)}
-    return hosts | {event.account_id for event in logged if isinstance(event, events.SeatTaken)}
-
-
-def _finished(logged: Sequence[events.Event]) -> tuple[int, set[int]]:
-    """How many events belong to rounds whose result is stored, and which bags have been shown."""
-    last, bags = 0, set()
-    for version, event in enumerate(logged, start=1):
-        if isinstance(event, events.SeedsShown):
-            last = version
-            if event.bag_seed is not None:
-                bags.add(event.bag)
-        elif last and isinstance(event, events.SettleAsked | events.Settled | events.GameEnded):
-            last = version
-    return last, bags
-
-
-def _shown(row: StoredEvent, event: events.Event, bags_shown: set[int]) -> ReplayEvent:
+def _shown(row: StoredEvent, bags_shown: frozenset[int]) -> ReplayEvent:
     """A bag's seed tells the flags of rounds to come, so it stays hidden until the bag is empty."""
-    hidden = isinstance(event, events.BagOpened) and event.bag not in bags_shown
+    hidden = row.kind == _BAG_OPENED and msgspec.json.decode(row.body, type=events.BagOpened).bag not in bags_shown
     return ReplayEvent(row.version, row.kind, row.at, None if hidden else row.body, row.chain.hex())
+
+
+_BAG_OPENED = KIND_OF[events.BagOpened]

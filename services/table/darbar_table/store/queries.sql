@@ -104,6 +104,24 @@ SELECT table_id, version, kind, body, at, chain FROM event
  WHERE table_id = ANY($1::uuid[])
  ORDER BY table_id, version
 
+-- replay_head --
+-- What decides to whom a log may be shown, and how much of it: only a few kinds are looked into. `kinds` are those of the
+-- first event, of taking a seat, of showing the seeds, and those that may follow them and belong to the finished round.
+SELECT min(body::text) FILTER (WHERE version = 1) AS created,
+       coalesce(bool_or(CASE WHEN version = 1 THEN body->'host'->>'account_id' = $2
+                             WHEN kind = $3 THEN body->>'account_id' = $2 END), false) AS has_sat_here,
+       min(version) FILTER (WHERE kind = $4) AS first_end,
+       max(version) FILTER (WHERE kind = $4 OR kind = ANY($5::text[])) AS last_end,
+       coalesce(array_agg((body->>'bag')::int) FILTER (WHERE kind = $4 AND body->>'bag_seed' IS NOT NULL),
+                '{}') AS bags_shown
+  FROM event
+ WHERE table_id = $1 AND (version = 1 OR kind IN ($3, $4) OR kind = ANY($5::text[]))
+
+-- log_page --
+SELECT version, kind, body, at, chain FROM event
+ WHERE table_id = $1 AND version > $2 AND version <= $3
+ ORDER BY version LIMIT $4
+
 -- outbox_of --
 SELECT table_id, number, message FROM outbox WHERE shard = ANY($1::int[]) ORDER BY table_id, number LIMIT $2
 

@@ -9,6 +9,7 @@ from darbar_rules.game import AnyGame
 from darbar_table.domain.events import Event, TableCreated
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Table, unopened
+from darbar_table.store.chain import first_link, link
 from darbar_table.store.codec import EventCodec, LogBroken
 from darbar_table.store.store import StoredEvent
 
@@ -28,9 +29,20 @@ def rebuilt(table_id: UUID, events: Iterable[Event], rules: AnyGame) -> Table:
     return table
 
 
-def decode(rows: Iterable[StoredEvent], codec: EventCodec) -> Iterator[Event]:
-    """Stored rows as events, checked for gaps."""
+def chain_fault(table_id: UUID, rows: Sequence[StoredEvent]) -> int | None:
+    """The first version whose chain does not follow from the one before; None when the log is as it was written."""
+    previous = first_link(table_id)
     for expected, row in enumerate(rows, start=1):
+        due = link(previous, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
+        if row.version != expected or due != row.chain:
+            return expected
+        previous = row.chain
+    return None
+
+
+def decode(rows: Iterable[StoredEvent], codec: EventCodec, *, after: int = 0) -> Iterator[Event]:
+    """Stored rows as events, checked for gaps; `after` is the version before the first."""
+    for expected, row in enumerate(rows, start=after + 1):
         if row.version != expected:
             raise LogBroken(f"version {expected} is missing")
         yield codec.decode(row.kind, row.body)

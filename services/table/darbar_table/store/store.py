@@ -9,6 +9,14 @@ from uuid import UUID
 
 import asyncpg
 
+from darbar_table.domain import events
+from darbar_table.domain.events import KIND_OF
+
+VERSION_MAX = 2**31 - 1
+_SEAT_TAKEN = KIND_OF[events.SeatTaken]
+_SEEDS_SHOWN = KIND_OF[events.SeedsShown]
+# What may follow the seeds of a finished round and belongs to it.
+_AFTER_SEEDS_SHOWN = [KIND_OF[kind] for kind in (events.SettleAsked, events.Settled, events.GameEnded)]
 TABLES_READ_AT_ONCE = 200
 OUTBOX_READ_AT_ONCE = 500
 # What it looks like when the database does not answer: try again later.
@@ -23,6 +31,15 @@ class StoredEvent(NamedTuple):
     body: str
     at: datetime
     chain: bytes
+
+
+class ReplayHead(NamedTuple):
+    """`created` is the body of the first event; events up to `last` belong to rounds whose result is stored."""
+
+    created: str
+    has_sat_here: bool
+    last: int
+    bags_shown: frozenset[int]
 
 
 class Store:
@@ -77,6 +94,23 @@ class Store:
         for table_id, *row in await self._pool.fetch(self._queries["events_of"], list(table_ids)):
             logs[table_id].append(StoredEvent(*row))
         return logs
+
+    async def replay_head(self, table_id: UUID, account_id: str) -> ReplayHead | None:
+        """What decides how much of a log this account may read; None for no table."""
+        row = await self._pool.fetchrow(
+            self._queries["replay_head"], table_id, account_id, _SEAT_TAKEN, _SEEDS_SHOWN, _AFTER_SEEDS_SHOWN
+        )
+        if row is None or row["created"] is None:
+            return None
+        last = row["last_end"] if row["first_end"] is not None else 0
+        return ReplayHead(row["created"], row["has_sat_here"], last, frozenset(row["bags_shown"]))
+
+    async def log_page(
+        self, table_id: UUID, *, after: int, last: int = VERSION_MAX, rows_max: int
+    ) -> list[StoredEvent]:
+        """At most `rows_max` events of a log after one version and up to another."""
+        rows = await self._pool.fetch(self._queries["log_page"], table_id, after, last, rows_max)
+        return [StoredEvent(*row) for row in rows]
 
     async def frozen(self, table_ids: Sequence[UUID]) -> set[UUID]:
         """Which of these tables are frozen."""

@@ -1,0 +1,61 @@
+"""Long work in processes of its own: bounded, ended in time, and its faults are told."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import os
+import signal
+import time
+
+import pytest
+
+from darbar_kit.errors import Unavailable
+from darbar_kit.offload import Offload
+
+RUNNING_MAX = 2
+# Some tenths of a second in which the interpreter is never let go.
+STUBBORN = range(20_000_000)
+
+
+async def test_the_loop_turns_while_the_work_is_done_elsewhere() -> None:
+    offload = Offload(running_max=1, waiting_max=0, seconds_max=20)
+    work = asyncio.ensure_future(offload.run(sum, STUBBORN))
+    turns = 0
+    while not work.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert work.result() == sum(STUBBORN)
+    assert turns > 100
+    assert await offload.run(os.getpid) != os.getpid()
+
+
+async def test_more_than_may_wait_are_sent_away_and_a_free_place_is_taken_again() -> None:
+    offload = Offload(running_max=RUNNING_MAX, waiting_max=1, seconds_max=20)
+    outcomes = await asyncio.gather(*(offload.run(sum, STUBBORN) for _ in range(6)), return_exceptions=True)
+    refused = [outcome for outcome in outcomes if isinstance(outcome, Unavailable)]
+    assert [outcome.code for outcome in refused] == ["busy"] * 3
+    assert await offload.run(os.getpid) != os.getpid()
+
+
+async def test_work_that_does_not_end_is_ended() -> None:
+    offload = Offload(running_max=1, waiting_max=0, seconds_max=2.0)
+    with pytest.raises(Unavailable, match="timed_out"):
+        await offload.run(time.sleep, 3600.0)
+    assert await offload.run(os.getpid) != os.getpid()
+
+
+async def test_a_fault_of_the_work_is_raised_and_a_dead_process_is_an_outage() -> None:
+    offload = Offload(running_max=1, waiting_max=0, seconds_max=20)
+    with pytest.raises(ZeroDivisionError):
+        await offload.run(operator.truediv, 1, 0)
+    with pytest.raises(Unavailable, match="service_failed"):
+        await offload.run(os._exit, 1)
+    assert await offload.run(os.getpid) != os.getpid()
+
+
+async def test_a_process_that_was_killed_while_it_was_idle_costs_nobody_an_answer() -> None:
+    offload = Offload(running_max=1, waiting_max=0, seconds_max=20)
+    killed = await offload.run(os.getpid)
+    os.kill(killed, signal.SIGKILL)
+    assert await offload.run(os.getpid) not in (killed, os.getpid())

@@ -1,0 +1,120 @@
+"""Reads whole logs, in a process of its own: `inspection` gives the work away. Open this about audits and milestones.
+
+Each function opens a connection, reads page after page and holds no more than one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+from uuid import UUID
+
+import msgspec
+
+from darbar_contracts.tables import MILESTONES_ANSWERED_MAX, Milestone, MilestonesAnswer
+from darbar_kit.database import open_pool, queries, translated
+from darbar_table.domain import events
+from darbar_table.domain.evolve import evolve
+from darbar_table.domain.milestones import milestone_of
+from darbar_table.domain.state import Table, unopened
+from darbar_table.engine.owner import at_rest
+from darbar_table.store.chain import first_link, link
+from darbar_table.store.codec import Codecs
+from darbar_table.store.replay import decode
+from darbar_table.store.store import VERSION_MAX, Store, StoredEvent
+
+PAGE_ROWS = 2_000
+
+_Answer = TypeVar("_Answer")
+
+
+class LogAudit(msgspec.Struct, frozen=True):
+    """What a log says of itself. `chain_fault`: the first version that does not follow from the one before."""
+
+    version: int
+    has_sat_here: bool
+    at_rest: bool
+    chain_fault: int | None
+    fingerprint: str
+
+
+def read_audit(database_url: str, table_id: UUID, account_id: str, version_max: int | None) -> LogAudit | None:
+    """The log up to a version, replayed and its chain followed; None for no table.
+
+    Raises LogBroken, KindUnknown, DatabaseAway.
+    """
+    return _with_store(database_url, lambda store: _audit(store, table_id, account_id, version_max))
+
+
+def read_milestones(database_url: str, table_id: UUID, after: int, generation: int) -> MilestonesAnswer | None:
+    """The milestones of a table after a number, made again from its events; None for no table."""
+    return _with_store(database_url, lambda store: _milestones(store, table_id, after, generation))
+
+
+def fingerprint(table: Table) -> str:
+    """Equal states have equal ones. The chance of a round is left out: it is an object of its own."""
+    return hashlib.sha256(repr(msgspec.structs.replace(table, chance=None)).encode()).hexdigest()
+
+
+async def _audit(store: Store, table_id: UUID, account_id: str, version_max: int | None) -> LogAudit | None:
+    chain, fault, sat_here = first_link(table_id), None, False
+    table: Table | None = None
+    async for row, event, after in _replayed(store, table_id, VERSION_MAX if version_max is None else version_max):
+        due = link(chain, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
+        if fault is None and due != row.chain:
+            fault = row.version
+        chain, table = row.chain, after
+        sat_here = sat_here or _seats(event) == account_id
+    if table is None:
+        return None
+    return LogAudit(table.version, sat_here, at_rest(table), fault, fingerprint(table))
+
+
+async def _milestones(store: Store, table_id: UUID, after: int, generation: int) -> MilestonesAnswer | None:
+    found: list[Milestone] = []
+    table: Table | None = None
+    async for row, event, table in _replayed(store, table_id, VERSION_MAX):
+        milestone = milestone_of(event, table, at=row.at, generation=generation)
+        if milestone is None or milestone.number <= after:
+            continue
+        if len(found) == MILESTONES_ANSWERED_MAX:
+            return MilestonesAnswer(milestones=tuple(found), more=True)
+        found.append(milestone)
+    return None if table is None else MilestonesAnswer(milestones=tuple(found))
+
+
+async def _replayed(store: Store, table_id: UUID, last: int) -> AsyncIterator[tuple[StoredEvent, events.Event, Table]]:
+    """Every event of a log with the state after it."""
+    head = await store.replay_head(table_id, "")
+    if head is None:
+        return
+    rules, codec = Codecs().of(msgspec.json.decode(head.created, type=events.TableCreated).terms.game)
+    table = unopened(str(table_id), rules)
+    while rows := await store.log_page(table_id, after=table.version, last=last, rows_max=PAGE_ROWS):
+        for row, event in zip(rows, decode(rows, codec, after=table.version), strict=True):
+            table = evolve(table, event)
+            yield row, event, table
+
+
+def _with_store(database_url: str, ask: Callable[[Store], Awaitable[_Answer]]) -> _Answer:
+    async def connected() -> _Answer:
+        with translated():
+            pool = await open_pool(database_url, size_max=1, unsafe_storage=True)
+        try:
+            return await ask(Store(pool, queries("darbar_table.store")))
+        finally:
+            await pool.close()
+
+    return asyncio.run(connected())
+
+
+def _seats(event: events.Event) -> str | None:
+    """The account that an event seats."""
+    match event:
+        case events.TableCreated():
+            return event.host.account_id
+        case events.SeatTaken():
+            return event.account_id
+    return None
