@@ -56,11 +56,7 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
         "services/bot/darbar_bot/engine/child.py",
         "_answer",
     ): "the outermost loop: one view must not stop the bots of all tables",
-    ("services/lobby/darbar_lobby/app.py", "_for_ever"): "the outermost loop of a task: the work goes on",
-    (
-        "services/lobby/darbar_lobby/milestone_consumer.py",
-        "MilestoneConsumer._take_table",
-    ): "one table must not stop the others",
+    ("services/lobby/darbar_lobby/handlers/milestones.py", "Milestones._or_park"): "one table must not stop the others",
     ("services/table/darbar_table/engine/owner.py", "Owner._decide"): "a fault of ours freezes one table and no other",
     (
         "services/table/darbar_table/engine/owner.py",

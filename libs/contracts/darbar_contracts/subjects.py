@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from uuid import UUID
 
 # wallet
 WALLET_STAKE = "wallet.stake"
@@ -47,6 +48,14 @@ def table_leave_alone(process_id: str) -> str:
 def milestone(table_id: str) -> str:
     """Where the milestones of one table are published."""
     return f"milestone.table.{table_id}"
+
+
+def milestone_table(subject: str) -> str | None:
+    """The table whose milestones are published there; None for what is no id."""
+    try:
+        return str(UUID(subject.rpartition(".")[2]))
+    except ValueError:
+        return None
 
 
 # Service -> (may publish, may subscribe). Its own inbox is added by the server's configuration.

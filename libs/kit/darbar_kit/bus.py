@@ -203,7 +203,9 @@ class Bus:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        await self._client.close()
+        # A server that has gone already has ended the connection.
+        with contextlib.suppress(OSError, nats.errors.Error):
+            await self._client.close()
 
     async def _subscribe(self, subject: str, take: Callable[[Msg], Awaitable[None]], *, queue: str) -> Listening:
         subscription = await self._client.subscribe(

@@ -271,6 +271,20 @@ async def test_where_no_server_listens_nothing_opens_and_nothing_is_done() -> No
         assert not raised.value.maybe_done
 
 
+async def test_a_database_that_lets_nobody_in_is_away_until_it_does(
+    database: Database, url: TestDatabase, admin: asyncpg.Connection[asyncpg.Record], postgres_server: str
+) -> None:
+    name = url.rpartition("/")[2]
+    await admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    cut(postgres_server, url)
+    with pytest.raises(DatabaseAway) as raised:
+        await database.read("SELECT 1")
+    await admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+    assert not raised.value.maybe_done
+    assert await database.answers()
+
+
 async def test_closing_ends_in_time_while_a_connection_is_in_use(
     url: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

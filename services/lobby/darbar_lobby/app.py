@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator
 from functools import partial
 
-import structlog
 from aiohttp import web
 
 from darbar_kit.bus import Bus
 from darbar_kit.client_address import ClientAddresses
-from darbar_kit.database import open_pool, queries
+from darbar_kit.database import Database, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
+from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
 from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.catalogue import Games
 from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.matchmaking import Matchmaker
+from darbar_lobby.handlers.milestones import Milestones
 from darbar_lobby.handlers.passwords import Passwords
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.handlers.table_creation import TableCreation
@@ -33,14 +33,13 @@ from darbar_lobby.middlewares import Middlewares
 from darbar_lobby.milestone_consumer import MilestoneConsumer
 from darbar_lobby.settings import Settings
 from darbar_lobby.store.accounts import AccountStore
-from darbar_lobby.store.database import Database
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
+from darbar_lobby.store.parked import ParkedStore
 from darbar_lobby.store.quick_play import QuickPlayStore
 from darbar_rules.games import ALL
 
 TIDY_SECONDS = 600.0
-RESTART_SECONDS = 1.0
 
 SETTINGS: web.AppKey[Settings] = web.AppKey("lobby_settings", Settings)
 METRICS: web.AppKey[Metrics] = web.AppKey("lobby_metrics", Metrics)
@@ -50,9 +49,8 @@ DATABASE: web.AppKey[Database] = web.AppKey("lobby_database", Database)
 BUS: web.AppKey[Bus] = web.AppKey("lobby_bus", Bus)
 STORE: web.AppKey[AccountStore] = web.AppKey("lobby_store", AccountStore)
 GRANTS: web.AppKey[Grants] = web.AppKey("lobby_grants", Grants)
-MILESTONES: web.AppKey[MilestoneConsumer] = web.AppKey("lobby_milestones", MilestoneConsumer)
-
-_log = structlog.get_logger()
+CONSUMER: web.AppKey[MilestoneConsumer] = web.AppKey("lobby_consumer", MilestoneConsumer)
+SUPERVISOR: web.AppKey[Supervisor] = web.AppKey("lobby_supervisor", Supervisor)
 
 
 def build_app(settings: Settings) -> web.Application:
@@ -74,23 +72,24 @@ def build_app(settings: Settings) -> web.Application:
     app[METRICS] = metrics
     app[LIMITS] = limits
     app[ADDRESSES] = addresses
-    app.cleanup_ctx.extend([open_database, open_bus, open_parts, open_tasks])
+    supervisor = Supervisor("lobby", metrics.registry)
+    app[SUPERVISOR] = supervisor
+    app.cleanup_ctx.extend([open_database, open_bus, open_parts, supervisor.context])
     app.add_routes(public_routes())
-    app.add_routes(health_routes(lambda: missing(app)))
+    app.add_routes(health_routes(lambda: _missing(app), supervisor))
     app.add_routes([metrics_route(metrics.registry)])
     return app
 
 
 async def open_database(app: web.Application) -> AsyncIterator[None]:
     settings = app[SETTINGS]
-    pool = await open_pool(
+    app[DATABASE] = await Database.open(
         settings.database_url,
         size_max=settings.database_connections_max,
         unsafe_storage=settings.unsafe_storage,
     )
-    app[DATABASE] = Database(pool)
     yield
-    await pool.close()
+    await app[DATABASE].close()
 
 
 async def open_bus(app: web.Application) -> AsyncIterator[None]:
@@ -108,7 +107,7 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
     games = Games(ALL, rules_folder=settings.rules_folder)
     app[STORE] = store
     app[GRANTS] = grants = Grants(store, bus, metrics)
-    app[MILESTONES] = MilestoneConsumer(bus=bus, table_client=table_client, projector=projector, metrics=metrics)
+    app[CONSUMER] = _watch_tasks(app, directory, projector, table_client)
     intentions = IntentionStore(database, sql)
     creation = TableCreation(
         intentions=intentions,
@@ -143,41 +142,37 @@ def _accounts(app: web.Application, store: AccountStore, grants: Grants) -> Acco
     return Accounts(store=store, writer=writer, passwords=Passwords(), grants=grants, metrics=app[METRICS])
 
 
-async def open_tasks(app: web.Application) -> AsyncIterator[None]:
-    """The three tasks of the lobby, ended before anything that they use."""
-    store = app[STORE]
-    tasks = [
-        asyncio.create_task(_for_ever("milestones", app[MILESTONES].run)),
-        asyncio.create_task(_for_ever("grants", app[GRANTS].run)),
-        asyncio.create_task(_for_ever("tidying", lambda: _tidying(store))),
-    ]
-    yield
-    for task in tasks:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+def _watch_tasks(
+    app: web.Application, directory: DirectoryStore, projector: DirectoryProjector, table_client: TableClient
+) -> MilestoneConsumer:
+    """Everything that is to run for ever begins with the supervisor."""
+    milestones = Milestones(
+        directory=directory,
+        projector=projector,
+        parked=ParkedStore(app[DATABASE], queries("darbar_lobby")),
+        table_client=table_client,
+        metrics=app[METRICS],
+    )
+    consumer = MilestoneConsumer(bus=app[BUS], milestones=milestones)
+    supervisor, store = app[SUPERVISOR], app[STORE]
+    supervisor.watch("milestones", consumer.run)
+    supervisor.watch("parked_tables", milestones.run)
+    supervisor.watch("grants", app[GRANTS].run)
+    supervisor.watch("tidying", lambda: _tidying(store), must_run=False)
+    return consumer
 
 
-async def missing(app: web.Application) -> list[str]:
-    """What is needed and not there."""
-    found = [] if await app[DATABASE].answers() else ["database"]
+async def _missing(app: web.Application) -> list[str]:
+    """What is needed and not there; the supervisor adds the tasks that do not run."""
+    missing = [] if await app[DATABASE].answers() else ["database"]
     if not app[BUS].connected:
-        found.append("bus")
-    if not app[MILESTONES].subscribed:
-        found.append("milestones")
-    return found
+        missing.append("nats")
+    if not app[CONSUMER].subscribed:
+        missing.append("milestones")
+    return missing
 
 
 async def _tidying(store: AccountStore) -> None:
     while True:
         await store.tidy()
         await asyncio.sleep(TIDY_SECONDS)
-
-
-async def _for_ever(name: str, work: Callable[[], Awaitable[None]]) -> None:
-    while True:
-        try:
-            await work()
-        except Exception:  # noqa: BLE001  # The outermost loop of a task: whatever went wrong, the work goes on.
-            _log.exception("task_failed", task=name)
-        await asyncio.sleep(RESTART_SECONDS)

@@ -33,7 +33,10 @@ class Metrics:
             "lobby_milestone_gaps", "Times that missing milestones were asked for.", registry=registry
         )
         self.milestones_failed = Counter(
-            "lobby_milestones_failed", "Milestones that could not be applied, to be tried again.", registry=registry
+            "lobby_milestones_failed", "Times that a table was parked, to be tried again.", registry=registry
+        )
+        self.tables_parked = Gauge(
+            "lobby_tables_parked", "Tables whose milestones could not be applied.", registry=registry
         )
         self.grants_waiting = Gauge(
             "lobby_grants_waiting", "New accounts whose coins the wallet has not confirmed.", registry=registry

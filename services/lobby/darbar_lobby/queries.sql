@@ -140,6 +140,10 @@ SELECT * FROM directory WHERE table_id = $1;
 -- The same, and nobody else changes it meanwhile.
 SELECT * FROM directory WHERE table_id = $1 FOR UPDATE;
 
+-- number --
+-- The last milestone of a table that was applied.
+SELECT number FROM directory WHERE table_id = $1;
+
 -- holders --
 -- Who sits at a table.
 SELECT seat, account_id, taken_at FROM seat_holder WHERE table_id = $1 ORDER BY seat;
@@ -256,6 +260,34 @@ RETURNING code;
 -- free_code --
 -- The code rests from now on.
 UPDATE code SET freed_at = now() WHERE table_id = $1 AND freed_at IS NULL;
+
+-- Tables whose milestones could not be applied.
+
+-- park --
+-- A table that is parked already keeps its turn.
+INSERT INTO parked_table (table_id, reason, next_at) VALUES ($1, $2, now() + $3 * interval '1 second')
+ON CONFLICT (table_id) DO UPDATE SET reason = excluded.reason;
+
+-- parked --
+-- Whether one is.
+SELECT 1 FROM parked_table WHERE table_id = $1;
+
+-- parked_due --
+-- Taken for a while that doubles, so that another lobby does not try the same one at the same moment.
+UPDATE parked_table
+   SET attempts = attempts + 1,
+       next_at = now() + least($2 * 2 ^ least(attempts + 1, 16), $3) * interval '1 second'
+ WHERE table_id IN (SELECT table_id FROM parked_table WHERE next_at <= now()
+                     ORDER BY next_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING table_id;
+
+-- unpark --
+-- All of its milestones are applied, or nobody knows of it.
+DELETE FROM parked_table WHERE table_id = $1;
+
+-- parked_count --
+-- For the metric.
+SELECT count(*) FROM parked_table;
 
 -- Tidying, a bounded number of rows at a time.
 

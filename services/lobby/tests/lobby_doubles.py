@@ -52,7 +52,8 @@ from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase, eventually
 from darbar_kit.tokens import new_private_key_pem
-from darbar_lobby.app import MILESTONES, build_app
+from darbar_lobby.app import CONSUMER as APP_CONSUMER
+from darbar_lobby.app import build_app
 from darbar_lobby.domain.table_look import sits_alone
 from darbar_lobby.milestone_consumer import CONSUMER, ensure_milestones
 from darbar_lobby.settings import Settings
@@ -284,7 +285,7 @@ class LobbyServer:
 
     @property
     def is_subscribed(self) -> bool:
-        return self.app[MILESTONES].subscribed
+        return self.app[APP_CONSUMER].subscribed
 
     def stranger(self) -> Caller:
         """Somebody without an account, at an address that nobody else has."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 import msgspec
+import pytest
 import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
 from lobby_doubles import (
@@ -22,6 +23,7 @@ from lobby_doubles import (
 )
 
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_lobby import milestone_consumer
 from darbar_lobby.app import build_app
 
 
@@ -104,26 +106,97 @@ async def test_a_gap_waits_for_a_table_service_that_is_away(lobby: LobbyServer) 
     lobby.table.milestones_fail = True
     lobby.table.note(table_id, "seat_taken", free_seats=2, seat=1, account_id=None)
     await lobby.table.tell(lobby.table.milestones[table_id][-1])
-
-    async def failed_once() -> bool:
-        return await lobby.metric("lobby_milestones_failed_total") > 0
-
-    await eventually(failed_once)
+    await eventually(lambda: parked(lobby, table_id))
     assert await lobby.number_of(table_id) == 0
+    assert await lobby.metric("lobby_milestones_failed_total") > 0
     _, other_id = await new_table(lobby)
     await lobby.table.tell(*lobby.table.milestones[other_id])
     await eventually(number_is(lobby, other_id, 1))
     lobby.table.milestones_fail = False
     await eventually(number_is(lobby, table_id, 2))
 
+    async def nothing_is_parked() -> bool:
+        return await lobby.metric("lobby_tables_parked") == 0
 
-async def test_what_is_no_milestone_stops_nobody(lobby: LobbyServer) -> None:
+    await eventually(nothing_is_parked)
+
+
+async def test_a_lobby_to_which_nothing_is_told_stays_ready(
+    make_database: MakeDatabase, make_nats: MakeNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("darbar_lobby.milestone_consumer.FETCH_SECONDS", 0.02)
+    fetches: list[None] = []
+    monkeypatch.setattr(
+        "darbar_lobby.milestone_consumer._fetched", counting(milestone_consumer._fetched, lambda: fetches.append(None))
+    )
+    async with open_lobby(make_database, make_nats) as lobby:
+        await eventually(lambda: lobby.is_subscribed)
+        while len(fetches) < 10 * milestone_consumer.FETCHES_IDLE_MAX:
+            assert (await lobby.stranger().get("/readyz")).body == {"status": "ready", "missing": []}
+        assert await lobby.metric("lobby_task_restarts_total") == 0
+        _, table_id = await new_table(lobby)
+        await lobby.table.tell(*lobby.table.milestones[table_id])
+        await eventually(number_is(lobby, table_id, 1))
+
+
+def counting(function: Callable[..., Awaitable[Any]], count: Callable[[], object]) -> Callable[..., Awaitable[Any]]:
+    async def counted(*arguments: Any) -> Any:
+        count()
+        return await function(*arguments)
+
+    return counted
+
+
+async def test_a_table_that_cannot_be_read_is_parked_and_stops_nobody(lobby: LobbyServer) -> None:
     _, table_id = await new_table(lobby)
-    await lobby.table.tell_raw(table_id, b"{")
-    await lobby.table.tell_raw(table_id, b'{"kind":"seat_taken"}')
-    await lobby.table.tell(*lobby.table.milestones[table_id])
-    await eventually(number_is(lobby, table_id, 1))
+    _, other_id = await new_table(lobby)
+    stored = lobby.table.note(table_id, "seat_taken", free_seats=2, seat=2, account_id=None)
+    # The database refuses such a number of seats, as a fault of ours would make it do.
+    lobby.table.milestones[table_id][-1] = poison = msgspec.structs.replace(stored, free_seats=-1)
+    await lobby.table.tell(lobby.table.milestones[table_id][0], poison)
+    await eventually(lambda: parked(lobby, table_id))
+    # Told while it is parked: nobody asks for them one by one, and none is lost.
+    for seat in (1, 3):
+        told = lobby.table.note(table_id, "seat_taken", free_seats=2, seat=seat, account_id=None)
+        await lobby.table.tell(told)
+    await lobby.table.tell(*lobby.table.milestones[other_id])
+    await eventually(number_is(lobby, other_id, 1))
     await until_all_is_taken(lobby)
+    assert await parked(lobby, table_id)
+    assert await lobby.number_of(table_id) < 2
+    lobby.table.milestones[table_id][1] = stored
+    await try_parked_now(lobby)
+    await eventually(number_is(lobby, table_id, 4))
+    assert not await parked(lobby, table_id)
+    assert [seat for seat, _ in await seats_of(lobby, table_id)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("content", [b"{", b'{"kind":"seat_taken"}', b'{"number":2,"event":{"kind":"of_tomorrow"}}'])
+async def test_what_is_no_milestone_for_this_lobby_is_asked_for_again_later(lobby: LobbyServer, content: bytes) -> None:
+    _, table_id = await new_table(lobby)
+    await lobby.table.tell_raw(table_id, content)
+    await eventually(lambda: parked(lobby, table_id))
+    await until_all_is_taken(lobby)
+    await try_parked_now(lobby)
+    await eventually(number_is(lobby, table_id, 1))
+
+
+async def test_what_names_no_table_is_dropped(lobby: LobbyServer) -> None:
+    await lobby.table.tell_raw("no-table", b"{")
+    await until_all_is_taken(lobby)
+
+
+async def parked(lobby: LobbyServer, table_id: str) -> bool:
+    connection = await asyncpg.connect(lobby.database.url)
+    reason = await connection.fetchval("SELECT reason FROM parked_table WHERE table_id = $1", table_id)
+    await connection.close()
+    return reason is not None
+
+
+async def try_parked_now(lobby: LobbyServer) -> None:
+    connection = await asyncpg.connect(lobby.database.url)
+    await connection.execute("UPDATE parked_table SET next_at = now()")
+    await connection.close()
 
 
 async def test_a_milestone_of_a_table_that_nobody_knows_is_given_up(lobby: LobbyServer) -> None:

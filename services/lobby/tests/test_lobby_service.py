@@ -27,6 +27,7 @@ from darbar_lobby.app import LIMITS, STORE, build_app
 from darbar_lobby.http import ALL
 
 ORIGIN = "https://play.example"
+CUTS = 50
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -211,6 +212,24 @@ async def test_a_lost_database_is_unavailable_and_then_there_again(lobby: LobbyS
     assert (await guest.get("/v1/me")).status == 200
 
 
+async def test_connections_cut_again_and_again_end_nothing_for_good(lobby: LobbyServer, postgres_server: str) -> None:
+    guest = await lobby.guest()
+    admin = await asyncpg.connect(postgres_server)
+    name = lobby.database.rpartition("/")[2]
+    answers = []
+    for _ in range(CUTS):
+        cut = await admin.fetch("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+        answers.append((len(cut), await guest.get("/v1/me")))
+    await admin.close()
+    assert sum(count for count, _ in answers) >= CUTS
+    assert {answer.status for _, answer in answers} <= {200, 503}
+    assert [answer.status for _, answer in answers].count(200) > CUTS / 2, "a dead connection costs nobody an answer"
+    await until_ready(lobby)
+    assert (await lobby.stranger().get("/healthz")).status == 200
+    made = await guest.make_table(lobby.key())
+    await until_told(lobby, made.body["table_id"])
+
+
 async def test_a_bus_that_was_restarted_brings_milestones_again(
     make_database: MakeDatabase, make_nats: MakeNats
 ) -> None:
@@ -226,7 +245,7 @@ async def test_a_bus_that_was_restarted_brings_milestones_again(
             await nats.stop()
 
             async def is_away() -> bool:
-                return "bus" in (await lobby.stranger().get("/readyz")).body["missing"]
+                return "nats" in (await lobby.stranger().get("/readyz")).body["missing"]
 
             await eventually(is_away)
             assert (await host.get("/v1/me")).body["table"]["socket"]["direct"] is None

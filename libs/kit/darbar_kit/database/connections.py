@@ -133,8 +133,12 @@ class Database:
         await self._pool.expire_connections()
 
     async def _acquired(self) -> Connection:
-        with translated(maybe_done=False):
-            return await self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
+        try:
+            with translated(maybe_done=False):
+                return await self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
+        except asyncpg.PostgresError as error:
+            # Whatever the reason why nobody is let in: it is the operator's, not the caller's.
+            raise DatabaseAway(f"nobody is let in: {type(error).__name__}", maybe_done=False) from error
 
     async def _release(self, connection: Connection) -> None:
         # What was asked has its answer by now, whatever becomes of the connection.

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import msgspec
 
+from darbar_kit.database import Connection, Database
 from darbar_lobby.domain.sessions import (
     RefreshJudgement,
     RefreshState,
@@ -15,7 +16,6 @@ from darbar_lobby.domain.sessions import (
     successor_of,
     token_sha256,
 )
-from darbar_lobby.store.database import Connection, Database
 
 REFRESH_DAYS = 180
 TIDIED_AT_ONCE_MAX = 500
@@ -74,12 +74,10 @@ class AccountStore:
             await self._new_family(connection, account_id, first_token)
 
     async def account(self, account_id: str) -> StoredAccount | None:
-        async with self._database.connection() as connection:
-            return _account(await connection.fetchrow(self._sql["account"], account_id))
+        return _account(await self._database.read_row(self._sql["account"], account_id))
 
     async def account_by_login(self, name_login: str) -> StoredAccount | None:
-        async with self._database.connection() as connection:
-            return _account(await connection.fetchrow(self._sql["account_by_login"], name_login))
+        return _account(await self._database.read_row(self._sql["account_by_login"], name_login))
 
     async def change_account(
         self, changed: StoredAccount, *, password_hash_before: str | None, new_session: bytes | None
@@ -121,43 +119,37 @@ class AccountStore:
             return Rotation(judgement, family["account_id"], successor)
 
     async def end_session(self, token: bytes) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["revoke_family_of_token"], token)
+        await self._database.write(self._sql["revoke_family_of_token"], token)
 
     async def end_sessions(self, account_id: str) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["revoke_families_of_account"], account_id)
+        await self._database.write(self._sql["revoke_families_of_account"], account_id)
 
     async def grants_due(self, count_max: int, *, again_seconds: float) -> list[GrantDue]:
         """Takes some and puts off the next attempt at them."""
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(self._sql["grants_due"], count_max, again_seconds)
+        rows = await self._database.write(self._sql["grants_due"], count_max, again_seconds)
         return [GrantDue(row["account_id"], row["grant_key"]) for row in rows]
 
     async def grant_done(self, account_id: str) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["grant_done"], account_id)
+        await self._database.write(self._sql["grant_done"], account_id)
 
     async def grant_refused(self, account_id: str, reason: str) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["grant_refused"], account_id, reason)
+        await self._database.write(self._sql["grant_refused"], account_id, reason)
 
     async def grants_waiting(self) -> int:
-        async with self._database.connection() as connection:
-            return int(await connection.fetchval(self._sql["grants_waiting"]))
+        row = await self._database.read_row(self._sql["grants_waiting"])
+        return 0 if row is None else int(row["count"])
 
     async def tidy(self) -> None:
         """Forgets what nobody can need any more, some of each kind at a time."""
-        async with self._database.connection() as connection:
-            for query, days in (
-                ("forget_refresh_tokens", REFRESH_TOKENS_KEPT_DAYS),
-                ("forget_families", REFRESH_TOKENS_KEPT_DAYS),
-                ("forget_intentions", INTENTIONS_KEPT_DAYS),
-                ("forget_intents", INTENTS_KEPT_DAYS),
-                ("forget_codes", CODES_KEPT_DAYS),
-                ("forget_places", PLACES_KEPT_DAYS),
-            ):
-                await connection.execute(self._sql[query], TIDIED_AT_ONCE_MAX, days)
+        for query, days in (
+            ("forget_refresh_tokens", REFRESH_TOKENS_KEPT_DAYS),
+            ("forget_families", REFRESH_TOKENS_KEPT_DAYS),
+            ("forget_intentions", INTENTIONS_KEPT_DAYS),
+            ("forget_intents", INTENTS_KEPT_DAYS),
+            ("forget_codes", CODES_KEPT_DAYS),
+            ("forget_places", PLACES_KEPT_DAYS),
+        ):
+            await self._database.write(self._sql[query], TIDIED_AT_ONCE_MAX, days)
 
     async def _new_family(self, connection: Connection, account_id: str, token: bytes) -> UUID:
         family_id = uuid4()

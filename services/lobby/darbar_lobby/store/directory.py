@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -11,10 +11,12 @@ import msgspec
 
 from darbar_contracts.api import HostShown, ListQuery
 from darbar_contracts.tables import Person, TableTerms
+from darbar_kit.database import Connection, Database
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
-from darbar_lobby.store.database import Connection, Database
 
 CODE_RESTS_SECONDS = 3600.0
+
+Fetch = Callable[..., Awaitable[list[asyncpg.Record]]]
 
 
 class DirectoryChange:
@@ -27,7 +29,7 @@ class DirectoryChange:
 
     async def entry(self) -> DirectoryEntry | None:
         row = await self._connection.fetchrow(self._sql["entry_locked"], self._table_id)
-        return await whole(self._connection, self._sql, row)
+        return await whole(self._connection.fetch, self._sql, row)
 
     async def new_entry(self, entry: DirectoryEntry) -> None:
         """Leaves an entry that is there as it is."""
@@ -82,49 +84,48 @@ class DirectoryStore:
             yield DirectoryChange(connection, self._sql, table_id)
 
     async def entry(self, table_id: str) -> DirectoryEntry | None:
-        async with self._database.connection() as connection:
-            return await self._whole(connection, await connection.fetchrow(self._sql["entry"], UUID(table_id)))
+        return await self._whole("entry", UUID(table_id))
+
+    async def number(self, table_id: str) -> int:
+        """The last milestone that was applied; 0 for a table that was never heard of."""
+        row = await self._database.read_row(self._sql["number"], UUID(table_id))
+        return 0 if row is None else int(row["number"])
 
     async def by_code(self, code: str) -> DirectoryEntry | None:
-        async with self._database.connection() as connection:
-            return await self._whole(connection, await connection.fetchrow(self._sql["by_code"], code))
+        return await self._whole("by_code", code)
 
     async def by_invite(self, invite_token: str) -> DirectoryEntry | None:
-        async with self._database.connection() as connection:
-            return await self._whole(connection, await connection.fetchrow(self._sql["by_invite"], invite_token))
+        return await self._whole("by_invite", invite_token)
 
     async def seated_at(self, account_id: str) -> DirectoryEntry | None:
-        async with self._database.connection() as connection:
-            return await self._whole(connection, await connection.fetchrow(self._sql["seated_at"], account_id))
+        return await self._whole("seated_at", account_id)
 
     async def code_of(self, table_id: str) -> str | None:
-        async with self._database.connection() as connection:
-            code: str | None = await connection.fetchval(self._sql["code_of"], UUID(table_id))
-        return code
+        row = await self._database.read_row(self._sql["code_of"], UUID(table_id))
+        return None if row is None else str(row["code"])
 
     async def people(self, account_ids: Sequence[str]) -> dict[str, Person]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(self._sql["people"], list(account_ids))
+        rows = await self._database.read(self._sql["people"], list(account_ids))
         return {row["account_id"]: Person(row["account_id"], row["name"], row["avatar"]) for row in rows}
 
     async def listed(self, query: ListQuery) -> list[tuple[DirectoryEntry, HostShown | None]]:
         """Public tables with a free seat, newest first; seats are left out. One more than the page has, if there is."""
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(
-                self._sql["listed"],
-                query.game,
-                query.bet_coins_min,
-                query.bet_coins_max,
-                query.after,
-                query.limit + 1,
-            )
+        rows = await self._database.read(
+            self._sql["listed"],
+            query.game,
+            query.bet_coins_min,
+            query.bet_coins_max,
+            query.after,
+            query.limit + 1,
+        )
         return [
             (entry_of_row(row, ()), HostShown(row["host_name"], row["host_avatar"]) if row["host_name"] else None)
             for row in rows
         ]
 
-    async def _whole(self, connection: Connection, row: asyncpg.Record | None) -> DirectoryEntry | None:
-        return await whole(connection, self._sql, row)
+    async def _whole(self, query: str, value: object) -> DirectoryEntry | None:
+        row = await self._database.read_row(self._sql[query], value)
+        return await whole(self._database.read, self._sql, row)
 
 
 async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: DirectoryEntry) -> None:
@@ -146,11 +147,11 @@ async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: Di
     )
 
 
-async def whole(connection: Connection, sql: Mapping[str, str], row: asyncpg.Record | None) -> DirectoryEntry | None:
+async def whole(fetch: Fetch, sql: Mapping[str, str], row: asyncpg.Record | None) -> DirectoryEntry | None:
     """An entry with its seats."""
     if row is None:
         return None
-    holders = await connection.fetch(sql["holders"], row["table_id"])
+    holders = await fetch(sql["holders"], row["table_id"])
     return entry_of_row(row, tuple(Holder(*holder) for holder in holders))
 
 

@@ -9,8 +9,8 @@ import asyncpg
 import msgspec
 
 from darbar_contracts.tables import CreateTable
+from darbar_kit.database import Connection, Database
 from darbar_lobby.domain.directory_model import DirectoryEntry
-from darbar_lobby.store.database import Connection, Database
 from darbar_lobby.store.directory import insert_entry
 
 # Longer than asking for a table takes: then its maker has died.
@@ -61,20 +61,17 @@ class IntentionStore:
     async def take_over(self, intention: Intention) -> Intention:
         """As it is now; the maker of it, if there is none and it is not answered."""
         values = (intention.account_id, intention.key)
-        async with self._database.connection() as connection:
-            made = await connection.fetchval(self._sql["make_intention"], *values, MAKING_SECONDS)
-            stored = _intention(await connection.fetchrow(self._sql["intention"], *values))
-        return msgspec.structs.replace(stored or intention, is_maker=made is not None)
+        made = await self._database.write(self._sql["make_intention"], *values, MAKING_SECONDS)
+        stored = _intention(await self._database.read_row(self._sql["intention"], *values))
+        return msgspec.structs.replace(stored or intention, is_maker=bool(made))
 
     async def release(self, intention: Intention) -> None:
         """Its maker has failed: somebody else may try at once."""
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["release_intention"], intention.account_id, intention.key)
+        await self._database.write(self._sql["release_intention"], intention.account_id, intention.key)
 
     async def of_table(self, table_id: str) -> Intention | None:
         """None for a table that this lobby did not make, or whose key was forgotten."""
-        async with self._database.connection() as connection:
-            return _intention(await connection.fetchrow(self._sql["intention_of_table"], UUID(table_id)))
+        return _intention(await self._database.read_row(self._sql["intention_of_table"], UUID(table_id)))
 
     async def answer(
         self, intention: Intention, answer: StoredAnswer, *, forget_table: bool = False

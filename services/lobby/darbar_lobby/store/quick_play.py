@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
+from darbar_kit.database import Connection, Database
 from darbar_lobby.domain.directory_model import DirectoryEntry
-from darbar_lobby.store.database import Connection, Database
 from darbar_lobby.store.directory import entry_of_row
 from darbar_lobby.store.intentions import Intention, NewIntention, insert_intention
 
@@ -53,8 +53,7 @@ class QuickPlayStore:
 
     async def stay(self, account_id: str, own: DirectoryEntry) -> None:
         """The host stays after all."""
-        async with self._database.connection() as connection:
-            await connection.execute(self._sql["stay"], UUID(own.table_id), account_id)
+        await self._database.write(self._sql["stay"], UUID(own.table_id), account_id)
 
     async def _lock(self, connection: Connection, new: NewIntention) -> None:
         await connection.execute(self._sql["quick_play_locked"], new.entry.terms.game, new.entry.terms.bet_coins)
