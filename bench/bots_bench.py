@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from random import Random
 from typing import get_args
@@ -17,13 +18,14 @@ from typing import get_args
 import msgspec
 from bench.rows import Row
 
-from darbar_bots.court_piece.any_legal import AnyLegal
-from darbar_bots.duels import Share, duel
+from darbar_bots.any_legal import AnyLegal
+from darbar_bots.duels import Duel, duel
 from darbar_bots.policies import find
 from darbar_bots.policy import Policy
 from darbar_rules.games import BY_NAME
 from darbar_rules.games.court_piece.options import CourtPieceOptions, PileSizes, TrumpMode
 
+GAME = BY_NAME["court_piece"]
 PAIRS = 1000
 LOWER_END_MIN = 0.8
 
@@ -38,12 +40,12 @@ def tables() -> Iterator[tuple[str, CourtPieceOptions]]:
         yield name, CourtPieceOptions(trump=trump, piles=piles, ace_cannot_win_pile=ace)
 
 
-def measure(pairs: int) -> dict[str, Share]:
+def measure(pairs: int) -> dict[str, Duel]:
     """The share at each table, printed as soon as it is known."""
     shares = {}
     for name, options in tables():
-        share = duel(BY_NAME["court_piece"], options, regular, AnyLegal, pairs=pairs)
-        print(f"{name}: {share.won:.3f} +-{share.half_width:.3f} of {2 * pairs} rounds", flush=True)
+        share = duel(GAME, options, regular, partial(AnyLegal, GAME), pairs=pairs)
+        print(f"{name}: {share.won:.3f} +-{share.won_half_width:.3f} of {2 * pairs} rounds", flush=True)
         shares[name] = share
     return shares
 
@@ -51,7 +53,7 @@ def measure(pairs: int) -> dict[str, Share]:
 def main() -> int:
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     shares = measure(pairs)
-    weakest = min(share.lower_end for share in shares.values())
+    weakest = min(share.won_lower_end for share in shares.values())
     row = Row(
         row="bots",
         unit="share of rounds won against chance, lower end at the weakest table",

@@ -3,43 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from darbar_bots import court_piece, king, kings_and_rebels
-from darbar_bots.policy import Policy
+from darbar_bots.policy import Policy, check_turn
+from darbar_rules.game import AnyGame
+from darbar_rules.games import BY_NAME
 
-# The strong level is to search; until a game has a search, it plays its best rule policy.
-POLICIES: Final[Mapping[tuple[str, str], Policy]] = {
-    ("court_piece", "easy"): court_piece.NOVICE,
-    ("court_piece", "normal"): court_piece.REGULAR,
-    ("court_piece", "strong"): court_piece.REGULAR,
-    ("king_20", "easy"): king.NOVICE,
-    ("king_20", "normal"): king.REGULAR,
-    ("king_20", "strong"): king.REGULAR,
-    ("king_short", "easy"): king.NOVICE,
-    ("king_short", "normal"): king.REGULAR,
-    ("king_short", "strong"): king.REGULAR,
-    ("king_long", "easy"): king.NOVICE,
-    ("king_long", "normal"): king.REGULAR,
-    ("king_long", "strong"): king.REGULAR,
-    ("kings_and_rebels", "easy"): kings_and_rebels.NOVICE,
-    ("kings_and_rebels", "normal"): kings_and_rebels.REGULAR,
-    ("kings_and_rebels", "strong"): kings_and_rebels.REGULAR,
-}
+LEVELS: Final = ("easy", "normal", "strong")
 
 
 class NoPolicy(Exception):
-    """Nobody has written a bot for this game and level."""
+    """There is no such game, or no such level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """A game's policies. The strong one is to search; until a game has a search, it plays its best rule policy."""
+
+    easy: Policy
+    normal: Policy
+    strong: Policy
+
+
+KING: Final = Levels(king.NOVICE, king.REGULAR, king.REGULAR)
+POLICIES: Final[Mapping[str, Levels]] = {
+    "court_piece": Levels(court_piece.NOVICE, court_piece.REGULAR, court_piece.REGULAR),
+    "king_20": KING,
+    "king_short": KING,
+    "king_long": KING,
+    "kings_and_rebels": Levels(kings_and_rebels.NOVICE, kings_and_rebels.REGULAR, kings_and_rebels.REGULAR),
+}
+
+
+class ClockPolicy:
+    """Plays what the clock would: the bot of a game for which nobody has written one."""
+
+    def __init__(self, game: AnyGame) -> None:
+        self._game = game
+
+    def decide(self, view: Any) -> Any:
+        check_turn(view)
+        return self._game.fallback(view)
 
 
 def decide(game: str, level: str, view: Any) -> Any:
-    """What a bot of this level decides for the seat of this view. Raises NoPolicy."""
+    """What a bot of this level decides for the seat of this view. Raises NoPolicy and ViewInvalid."""
     return find(game, level).decide(view)
 
 
 def find(game: str, level: str) -> Policy:
     """The policy of this game and level. Raises NoPolicy."""
-    policy = POLICIES.get((game, level))
-    if policy is None:
+    if game not in BY_NAME or level not in LEVELS:
         raise NoPolicy(f"no policy plays {game} at level {level}")
+    policy: Policy = getattr(POLICIES[game], level) if game in POLICIES else ClockPolicy(BY_NAME[game])
     return policy

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from darbar_rules.game import Legal
+
 
 class ViewInvalid(Exception):
     """This is no view of a seat that may decide something now."""
@@ -17,3 +19,9 @@ class Policy(Protocol):
 
     def decide(self, view: Any) -> Any:
         """One of the decisions that are legal for the seat. Raises ViewInvalid; `view` is the game's `view_type`."""
+
+
+def check_turn(view: Any) -> None:
+    """Raise ViewInvalid for the view of a spectator, or of a seat that may decide nothing."""
+    if view.seat is None or view.legal == Legal():
+        raise ViewInvalid("it is not this seat's turn")

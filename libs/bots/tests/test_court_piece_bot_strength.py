@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import get_args
 
 import pytest
 
-from darbar_bots.court_piece.any_legal import AnyLegal
+from darbar_bots.any_legal import AnyLegal
 from darbar_bots.duels import duel
 from darbar_bots.policies import find
 from darbar_bots.policy import Policy
@@ -30,7 +31,7 @@ def novice(_dice: Random) -> Policy:
 
 @pytest.mark.parametrize("options", [CourtPieceOptions(trump=trump) for trump in get_args(TrumpMode)], ids=str)
 def test_the_normal_bot_beats_chance(options: CourtPieceOptions) -> None:
-    share = duel(GAME, options, regular, AnyLegal, pairs=PAIRS)
+    share = duel(GAME, options, regular, partial(AnyLegal, GAME), pairs=PAIRS)
     assert share.won >= WON_MIN
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 import pytest
 
+from darbar_bots.any_legal import AnyLegal
+from darbar_bots.duels import ROUNDS_MAX, Duel, Entrant, duel
 from darbar_bots.king import NOVICE, REGULAR
-from darbar_bots.king.any_legal import AnyLegal
-from darbar_bots.king.matches import compare
 from darbar_bots.policy import Policy
 from darbar_rules.game import AnyGame
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
@@ -28,19 +29,24 @@ def novice(_dice: Random) -> Policy:
     return NOVICE
 
 
+def games(game: AnyGame, one: Entrant, other: Entrant, *, pairs: int) -> Duel:
+    """Whole games."""
+    return duel(game, game.options_type(), one, other, pairs=pairs, rounds=ROUNDS_MAX)
+
+
 @GAMES
 def test_the_normal_king_bot_beats_chance(game: AnyGame) -> None:
-    compared = compare(game, game.options_type(), regular, AnyLegal, pairs=PAIRS[game.name])
-    assert compared.points >= POINTS_MIN[game.name]
-    assert compared.won >= 0.75
+    played = games(game, regular, partial(AnyLegal, game), pairs=PAIRS[game.name])
+    assert played.points >= POINTS_MIN[game.name]
+    assert played.won >= 0.75
 
 
 @GAMES
 def test_the_easy_king_bot_beats_chance_and_loses_to_the_normal_one(game: AnyGame) -> None:
-    assert compare(game, game.options_type(), novice, AnyLegal, pairs=PAIRS[game.name]).points > 0
-    assert compare(game, game.options_type(), novice, regular, pairs=2 * PAIRS[game.name]).points < 0
+    assert games(game, novice, partial(AnyLegal, game), pairs=PAIRS[game.name]).points > 0
+    assert games(game, novice, regular, pairs=2 * PAIRS[game.name]).points < 0
 
 
 def test_a_king_bot_against_itself_gains_nothing() -> None:
-    compared = compare(KING_20, KING_20.options_type(), regular, regular, pairs=2)
-    assert (compared.points, compared.won) == (0.0, 0.5)
+    played = games(KING_20, regular, regular, pairs=2)
+    assert (played.points, played.won) == (0.0, 0.5)

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from darbar_bots.duels import SEED_BYTES, play_round
+from darbar_bots.any_legal import AnyLegal
+from darbar_bots.duels import chance_of, play
 from darbar_bots.kings_and_rebels import NOVICE, REGULAR
-from darbar_bots.kings_and_rebels.any_legal import AnyLegal
 from darbar_bots.policy import Policy
 from darbar_rules.cards import IDS
-from darbar_rules.deal import Chance
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import COPIES
@@ -39,7 +38,7 @@ def novice(_seed: int) -> Policy:
 
 
 def chance(seed: int) -> Policy:
-    return AnyLegal(Random(seed))
+    return AnyLegal(KINGS_AND_REBELS, Random(seed))
 
 
 def red_share(rebels: Entrant, kings: Entrant) -> float:
@@ -48,7 +47,7 @@ def red_share(rebels: Entrant, kings: Entrant) -> float:
 
 
 def _red_share(rebels: Policy, kings: Policy, seed: int) -> float:
-    dice = Chance(seed.to_bytes(SEED_BYTES, "big"), table_id="duel", game=1, round=1)
+    dice = chance_of(seed)
     state = KINGS_AND_REBELS.new(OPTIONS, OPTIONS.seats)
     state = reduce(KINGS_AND_REBELS.evolve, KINGS_AND_REBELS.deal(state, dice), state)
     red: set[int] = set()
@@ -86,8 +85,8 @@ def test_bots_among_chance_score_more(options: KingsAndRebelsOptions) -> None:
     scored: dict[bool, list[int]] = {True: [], False: []}
     for seed in range(ROUNDS):
         bots = [(seat + seed) % 2 == 0 for seat in range(options.seats)]
-        seats = [REGULAR if bot else AnyLegal(Random(seed)) for bot in bots]
-        result = play_round(KINGS_AND_REBELS, options, seats, seed=seed)
+        seats = [REGULAR if bot else AnyLegal(KINGS_AND_REBELS, Random(seed)) for bot in bots]
+        (result,) = play(KINGS_AND_REBELS, options, seats, seed=seed)
         for bot, points in zip(bots, result.points, strict=True):
             scored[bot].append(points)
     assert fmean(scored[True]) > 1.5 * fmean(scored[False])
@@ -98,7 +97,7 @@ def test_the_bids_of_good_bots_are_made_more_often_than_not_but_not_always() -> 
     for seed in range(ROUNDS):
         leaders: list[int | None] = []
         keep = partial(_keep_leader, leaders)
-        result = play_round(KINGS_AND_REBELS, OPTIONS, [REGULAR] * OPTIONS.seats, seed=seed, look=keep)
+        (result,) = play(KINGS_AND_REBELS, OPTIONS, [REGULAR] * OPTIONS.seats, seed=seed, look=keep)
         made += leaders[-1] in result.winners
     assert 0.5 < made / ROUNDS < 0.95
 

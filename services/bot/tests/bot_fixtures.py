@@ -18,8 +18,8 @@ from aiohttp import web
 from darbar_bot.app import build_app
 from darbar_bot.engine.workers import CHILD_COMMAND, Workers
 from darbar_bot.settings import Settings
-from darbar_bots.court_piece.any_legal import AnyLegal
-from darbar_bots.duels import play_round
+from darbar_bots.any_legal import AnyLegal
+from darbar_bots.duels import play
 from darbar_contracts.bots import BotRequest
 from darbar_kit.bus import Bus
 from darbar_kit.service import listen, reserve
@@ -41,9 +41,9 @@ StartWorkers: TypeAlias = Callable[..., Awaitable[tuple[Workers, list[str]]]]
 def views() -> list[Any]:
     """What seats saw in a round that chance played, whenever they had to decide."""
     seen: list[Any] = []
-    anybody = AnyLegal(Random(7))
     game = BY_NAME["court_piece"]
-    play_round(game, CourtPieceOptions(), [anybody] * 4, seed=7, look=lambda view, _: seen.append(view))
+    anybody = AnyLegal(game, Random(7))
+    play(game, CourtPieceOptions(), [anybody] * 4, seed=7, look=lambda view, _: seen.append(view))
     return seen
 
 

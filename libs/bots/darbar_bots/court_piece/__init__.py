@@ -5,7 +5,7 @@ from __future__ import annotations
 from darbar_bots.court_piece.known import Known, hand_of, known_from
 from darbar_bots.court_piece.play import Choice, Position
 from darbar_bots.court_piece.trump import best_cut, card_to_hide, suit_to_call, value_of_asking, value_of_showing
-from darbar_bots.policy import Policy, ViewInvalid
+from darbar_bots.policy import Policy, check_turn
 from darbar_rules.cards import SUITS, TEXTS
 from darbar_rules.games.court_piece.events import AskTrump, ChooseTrump, Decision, PlayCard, ShowTrump
 from darbar_rules.games.court_piece.view import CourtPieceView
@@ -18,6 +18,7 @@ class RulePolicy:
         self._attentive = attentive
 
     def decide(self, view: CourtPieceView) -> Decision:
+        check_turn(view)
         if view.phase == "choosing":
             return _call(view)
         known = known_from(view, attentive=self._attentive)
@@ -32,8 +33,6 @@ class RulePolicy:
 
 
 def _call(view: CourtPieceView) -> ChooseTrump:
-    if not view.legal.name:
-        raise ViewInvalid("it is not this seat's turn to call")
     hand = hand_of(view)
     if view.options.trump == "hidden":
         return ChooseTrump(card=TEXTS[card_to_hide(hand)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from darbar_bots.king.declaring import best_contract, first_contract
 from darbar_bots.king.known import known_from
 from darbar_bots.king.play import Position
-from darbar_bots.policy import Policy
+from darbar_bots.policy import Policy, check_turn
 from darbar_rules.cards import TEXTS
 from darbar_rules.games.king.events import Decision, PlayCard
 from darbar_rules.games.king.view import KingView
@@ -21,6 +21,7 @@ class RulePolicy:
         self._attentive = attentive
 
     def decide(self, view: KingView) -> Decision:
+        check_turn(view)
         if view.phase == "declaring":
             return best_contract(view) if self._attentive else first_contract(view)
         known = known_from(view, attentive=self._attentive)

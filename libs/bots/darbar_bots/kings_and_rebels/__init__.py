@@ -6,7 +6,7 @@ from darbar_bots.kings_and_rebels.bidding import bid_or_pass, partners_needed
 from darbar_bots.kings_and_rebels.known import hand_of, known_from, terms_from
 from darbar_bots.kings_and_rebels.naming import best_converts, best_trump
 from darbar_bots.kings_and_rebels.play import Position
-from darbar_bots.policy import Policy, ViewInvalid
+from darbar_bots.policy import Policy, ViewInvalid, check_turn
 from darbar_rules.cards import SUITS, TEXTS
 from darbar_rules.games.kings_and_rebels.events import Bid, Decision, NameConverts, PassBid, PlayCard
 from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
@@ -19,7 +19,8 @@ class RulePolicy:
         self._attentive = attentive
 
     def decide(self, view: KingsAndRebelsView) -> Decision:
-        if view.seat is None or view.seat != view.to_act:
+        check_turn(view)
+        if view.seat != view.to_act:  # Off turn it may pass, but nobody asks a bot.
             raise ViewInvalid("it is not this seat's turn")
         if view.phase == "bidding":
             return self._bid(view)
