@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from darbar_rules.game import Legal
@@ -25,3 +27,12 @@ def check_turn(view: Any) -> None:
     """Raise ViewInvalid for the view of a spectator, or of a seat that may decide nothing."""
     if view.seat is None or view.legal == Legal():
         raise ViewInvalid("it is not this seat's turn")
+
+
+@contextmanager
+def naming_only_what_there_is() -> Iterator[None]:
+    """Around reading a view: a card, suit, seat or contract that there is not makes it ViewInvalid."""
+    try:
+        yield
+    except (KeyError, IndexError, ValueError) as missing:
+        raise ViewInvalid(f"there is no {missing}") from missing

@@ -6,7 +6,7 @@ bit `card` set for each card in it. The second deck's copy of a card is that num
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -43,6 +43,14 @@ def mask_of(cards: Iterable[int]) -> int:
     for card in cards:
         mask |= 1 << card
     return mask
+
+
+def cards_of(mask: int) -> Iterator[int]:
+    """The cards of a hand, from the lowest number up."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
 
 
 def mask_of_texts(texts: Iterable[str]) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from darbar_bots.court_piece.known import Known
-from darbar_rules.cards import SUIT_MASKS, SUIT_OF, SUITS
+from darbar_bots.voids import misses
+from darbar_rules.cards import SUIT_MASKS, SUIT_OF
 
 # While the trump is hidden, whoever cannot follow may ask for it: how often that takes the trick.
 ASKED_AND_WON: Final = 0.2
@@ -19,7 +20,7 @@ class Chances:
 
     def __init__(self, known: Known) -> None:
         self._known = known
-        self._misses = {seat: tuple(self._miss(seat, suit) for suit in range(len(SUITS))) for seat in known.others()}
+        self._misses = misses(known.others(), known.counts, known.lacks)
 
     def holds_none(self, seat: int, suit: int, cards: int) -> float:
         """That this seat holds none of these cards of a suit."""
@@ -67,12 +68,3 @@ class Chances:
         if trump is not None:
             return 1 - self.holds_none(seat, trump, SUIT_MASKS[trump])
         return 1.0 if self._known.mode == "kaat" else ASKED_AND_WON
-
-    def _miss(self, seat: int, suit: int) -> float:
-        """That one unseen card of a suit is not with this seat."""
-        known = self._known
-        bit = 1 << suit
-        if known.lacks[seat] & bit:
-            return 1.0
-        holders = sum(known.counts[other] for other in known.others() if not known.lacks[other] & bit)
-        return 1 - known.counts[seat] / holders if holders else 1.0

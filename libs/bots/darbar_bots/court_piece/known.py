@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from darbar_bots.policy import ViewInvalid
+from darbar_bots.policy import ViewInvalid, naming_only_what_there_is
 from darbar_rules.cards import ACE, IDS, RANK_OF, SUIT_MASKS, SUIT_OF, SUITS, WHOLE_DECK, mask_of_texts
 from darbar_rules.games.court_piece.options import SEATS
 from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND
@@ -81,26 +81,12 @@ class Known:
         return tuple((self.seat + step) % SEATS for step in range(1, SEATS))
 
 
+@naming_only_what_there_is()
 def known_from(view: CourtPieceView, *, attentive: bool = True) -> Known:
     """All that the view tells. A beginner is not `attentive`: finished tricks are forgotten, and who won the last one.
 
     Raises ViewInvalid for cards, suits or seats that there are not.
     """
-    try:
-        return _known_from(view, attentive=attentive)
-    except (KeyError, IndexError, ValueError) as missing:
-        raise ViewInvalid(f"no such card, suit or seat: {missing}") from missing
-
-
-def hand_of(view: CourtPieceView) -> int:
-    """The seat's cards. Raises ViewInvalid for one that there is not."""
-    try:
-        return mask_of_texts(view.hand)
-    except KeyError as missing:
-        raise ViewInvalid(f"no such card: {missing}") from missing
-
-
-def _known_from(view: CourtPieceView, *, attentive: bool) -> Known:
     if view.seat is None or not view.legal.play:
         raise ViewInvalid("it is not this seat's turn to play a card")
     if len(view.hand_counts) != SEATS or not set(view.legal.play) <= set(view.hand):
@@ -134,6 +120,12 @@ def _known_from(view: CourtPieceView, *, attentive: bool) -> Known:
         collected=view.collected,
         ace_takes_no_pile=view.options.ace_cannot_win_pile,
     )
+
+
+@naming_only_what_there_is()
+def hand_of(view: CourtPieceView) -> int:
+    """The seat's cards. Raises ViewInvalid for one that there is not."""
+    return mask_of_texts(view.hand)
 
 
 def _suit_led(trick: Sequence[SeenCard]) -> int | None:

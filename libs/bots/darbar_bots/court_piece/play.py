@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from darbar_bots.court_piece.chances import Chances
 from darbar_bots.court_piece.known import Known
 from darbar_bots.court_piece.worth import OTHERS_WIN_AGAIN, Stakes
-from darbar_rules.cards import RANK_OF, SUIT_OF, beats
+from darbar_rules.cards import RANK_OF, SUIT_OF, beats, cards_of
 
 # Winners are worth most late, when several in a row take a pile: what is spent early must bring as much. Any trump, and
 # any high card a little, is worth keeping too. (These and the other weights were found by playing many rounds.)
@@ -80,11 +79,3 @@ class Position:
             (holds for other, holds in self._holds.items() if other != card and self._known.may_pick_up(other)),
             default=0.0,
         )
-
-
-def cards_of(mask: int) -> Iterator[int]:
-    """The cards of a hand, from the lowest number up."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low

@@ -7,8 +7,8 @@ from typing import Final
 
 from darbar_bots.court_piece.chances import Chances
 from darbar_bots.court_piece.known import Known
-from darbar_bots.court_piece.play import Choice, Position, cards_of
-from darbar_rules.cards import RANK_OF, RANKS, SUIT_MASKS, SUITS
+from darbar_bots.court_piece.play import Choice, Position
+from darbar_rules.cards import RANK_OF, RANKS, SUIT_MASKS, SUITS, cards_of
 
 # Length wins more tricks with trumps than honours do.
 HONOURS: Final[Mapping[int, float]] = {

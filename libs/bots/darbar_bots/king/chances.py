@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from darbar_bots.king.known import Known
-from darbar_rules.cards import SUIT_MASKS, SUIT_OF, SUITS
+from darbar_bots.voids import misses
+from darbar_rules.cards import SUIT_MASKS, SUIT_OF
 
 # How often a seat takes a trick that nobody wants, though it has lower cards: to be rid of a high one.
 TAKES_FREELY: Final = 0.2
@@ -17,16 +18,16 @@ class Chances:
 
     def __init__(self, known: Known) -> None:
         self._known = known
-        self._miss = {seat: tuple(self._misses(seat, suit) for suit in range(len(SUITS))) for seat in known.others()}
+        self._misses = misses(known.others(), known.counts, known.lacks)
 
     def holds(self, seat: int, card: int) -> float:
         """That this seat holds an unseen card."""
-        return 0.0 if self._known.cannot[seat] >> card & 1 else 1 - self._miss[seat][SUIT_OF[card]]
+        return 0.0 if self._known.cannot[seat] >> card & 1 else 1 - self._misses[seat][SUIT_OF[card]]
 
     def holds_none(self, seat: int, suit: int, cards: int) -> float:
         """That this seat holds none of these cards of a suit."""
         possible = cards & self._known.unseen & SUIT_MASKS[suit] & ~self._known.cannot[seat]
-        none: float = self._miss[seat][suit] ** possible.bit_count()
+        none: float = self._misses[seat][suit] ** possible.bit_count()
         return none
 
     def beats(self, seat: int, card: int, *, led: int) -> float:
@@ -67,12 +68,3 @@ class Chances:
             expected += left * holds * points
             left *= 1 - holds
         return expected
-
-    def _misses(self, seat: int, suit: int) -> float:
-        """That one unseen card of a suit is not with this seat."""
-        known = self._known
-        bit = 1 << suit
-        if known.lacks[seat] & bit:
-            return 1.0
-        holders = sum(known.counts[other] for other in known.others() if not known.lacks[other] & bit)
-        return 1 - known.counts[seat] / holders if holders else 1.0

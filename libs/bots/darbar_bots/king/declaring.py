@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from darbar_bots.king.known import Known, contracts_of, deck_of, hand_of, options_of
+from darbar_bots.king.known import Known, form_from, hand_of
 from darbar_bots.king.play import Position
 from darbar_bots.policy import ViewInvalid
-from darbar_rules.cards import SUIT_MASKS, SUITS
+from darbar_rules.cards import SUIT_MASKS, SUITS, mask_of
 from darbar_rules.games.king.contracts import HEART_SUIT, Contract
 from darbar_rules.games.king.declaring import declaration_of
 from darbar_rules.games.king.events import Decision, Declare
 from darbar_rules.games.king.fallback import fallback_20, fallback_32
-from darbar_rules.games.king.options import SEATS, King20Options
+from darbar_rules.games.king.forms import Form20
+from darbar_rules.games.king.options import SEATS
 from darbar_rules.games.king.view import King20View, KingView
 
 
@@ -75,9 +76,9 @@ def first_contract(view: KingView) -> Decision:
 
 def advantage(view: KingView, declared: Declare) -> float:
     """The points that this hand is likely to bring with a contract, over what declarers get from it on average."""
-    options = options_of(view)
-    contract = contracts_of(options).get(declared.contract)
-    weights = (WEIGHTS_20 if isinstance(options, King20Options) else WEIGHTS_32).get(declared.contract)
+    form = form_from(view)
+    contract = form.contracts.get(declared.contract)
+    weights = (WEIGHTS_20 if isinstance(form, Form20) else WEIGHTS_32).get(declared.contract)
     if contract is None or weights is None:
         raise ViewInvalid(f"no such contract: {declared.contract}")
     hand, trump = hand_of(view), None if declared.suit is None else SUITS.index(declared.suit)
@@ -114,7 +115,7 @@ def _on_lead(view: KingView, contract: Contract, hand: int, trump: int | None) -
         trick=0,
         later=tuple((view.seat + step) % SEATS for step in range(1, SEATS)),
         counts=view.hand_counts,
-        unseen=deck_of(options_of(view)) & ~hand,
+        unseen=mask_of(form_from(view).deck) & ~hand,
         lacks=(0,) * SEATS,
         cannot=(0,) * SEATS,
         number=0,

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from darbar_bots.king.chances import Chances
-from darbar_bots.king.known import Known, cards_of
-from darbar_rules.cards import RANK_OF, SUIT_MASKS, SUIT_OF, WHOLE_DECK, beats
+from darbar_bots.king.known import Known
+from darbar_rules.cards import RANK_OF, SUIT_MASKS, SUIT_OF, WHOLE_DECK, beats, cards_of
 from darbar_rules.games.king.contracts import KING_OF_HEARTS, Contract
 
 # What others take counts against this seat, a part of it each: a deal sums to a fixed number.

@@ -9,8 +9,7 @@ from typing import Final
 
 from darbar_bots.kings_and_rebels.naming import best_trump, trump_strength
 from darbar_bots.policy import ViewInvalid
-from darbar_rules.cards import ACE
-from darbar_rules.games.kings_and_rebels.pack import cards_of
+from darbar_rules.cards import ACE, cards_of
 from darbar_rules.games.kings_and_rebels.terms import Terms
 from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from darbar_bots.kings_and_rebels.known import Known
-from darbar_rules.cards import SUITS
+from darbar_bots.voids import misses
 
 # A seat that can beat the best card does so this often, from a partner and from an enemy.
 TAKES_FROM_PARTNER: Final = 0.4
@@ -19,11 +19,11 @@ class Chances:
     def __init__(self, known: Known, sides: tuple[float, ...]) -> None:
         self._known = known
         self._sides = sides
-        self._miss = {seat: tuple(self._misses(seat, suit) for suit in range(len(SUITS))) for seat in known.others()}
+        self._misses = misses(known.others(), known.counts, known.lacks)
 
     def holds_none(self, seat: int, suit: int, cards: int) -> float:
         """That this seat holds none of these cards of a suit."""
-        none: float = self._miss[seat][suit] ** (cards & self._known.unseen & self._known.masks[suit]).bit_count()
+        none: float = self._misses[seat][suit] ** (cards & self._known.unseen & self._known.masks[suit]).bit_count()
         return none
 
     def beats(self, seat: int, card: int, *, led: int) -> float:
@@ -61,12 +61,3 @@ class Chances:
             enemy = (1 - self._sides[seat]) / 2
             chance *= 1 - enemy * self.beats(seat, card, led=self._known.suits[card])
         return chance
-
-    def _misses(self, seat: int, suit: int) -> float:
-        """That one unseen card of a suit is not with this seat."""
-        known = self._known
-        bit = 1 << suit
-        if known.lacks[seat] & bit:
-            return 1.0
-        holders = sum(known.counts[other] for other in known.others() if not known.lacks[other] & bit)
-        return 1 - known.counts[seat] / holders if holders else 1.0

@@ -6,18 +6,18 @@ spades as top trump it belongs to the trump suit here, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from darbar_bots.policy import ViewInvalid
-from darbar_rules.cards import IDS_TWO_DECKS, SUITS, mask_of
+from darbar_bots.policy import ViewInvalid, naming_only_what_there_is
+from darbar_bots.voids import lacking
+from darbar_rules.cards import IDS_TWO_DECKS, SUITS, cards_of, mask_of
 from darbar_rules.games.kings_and_rebels.events import Convert
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, check
-from darbar_rules.games.kings_and_rebels.pack import POINTS, cards_of, mask_of_hand
+from darbar_rules.games.kings_and_rebels.pack import POINTS, mask_of_hand
 from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
-from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView, SeenCard
+from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 from darbar_rules.options import OptionInvalid
 
 ORDERS_KEPT: Final = 1024
@@ -69,52 +69,12 @@ class Known:
         return self.suits[card] == self.trump
 
 
+@naming_only_what_there_is()
 def known_from(view: KingsAndRebelsView, *, attentive: bool = True) -> Known:
     """All that the view tells. A beginner is not `attentive`: finished tricks are forgotten.
 
     Raises ViewInvalid for cards, suits or seats that there are not.
     """
-    try:
-        return _known_from(view, attentive=attentive)
-    except (KeyError, IndexError, ValueError) as missing:
-        raise ViewInvalid(f"no such card, suit or seat: {missing}") from missing
-
-
-def hand_of(view: KingsAndRebelsView) -> int:
-    """The seat's cards. Raises ViewInvalid for one that there is not."""
-    try:
-        return mask_of_hand(view.hand)
-    except KeyError as missing:
-        raise ViewInvalid(f"no such card: {missing}") from missing
-
-
-def terms_from(options: KingsAndRebelsOptions) -> Terms:
-    """What the options come to. Raises ViewInvalid for options that no table has."""
-    try:
-        check(options)
-    except OptionInvalid as invalid:
-        raise ViewInvalid(str(invalid)) from invalid
-    return terms_of(options)
-
-
-@lru_cache(maxsize=ORDERS_KEPT)
-def higher_cards(terms: Terms, trump: int) -> tuple[int, ...]:
-    """For each card those of its suit that beat it: of two equal ones the later one does so only by the option."""
-    suits, ranks = terms.suits[trump], terms.ranks
-    later = terms.options.later_equal_card_wins
-    return tuple(
-        mask_of(
-            other
-            for other in range(len(ranks))
-            if other != card
-            and suits[other] == suits[card]
-            and (ranks[other] > ranks[card] or (later and ranks[other] == ranks[card]))
-        )
-        for card in range(len(ranks))
-    )
-
-
-def _known_from(view: KingsAndRebelsView, *, attentive: bool) -> Known:
     if view.seat is None or not view.legal.play or view.trump is None or view.rebel_leader is None:
         raise ViewInvalid("it is not this seat's turn to play a card")
     terms = terms_from(view.options)
@@ -141,7 +101,7 @@ def _known_from(view: KingsAndRebelsView, *, attentive: bool) -> Known:
         later=tuple((view.seat + step) % terms.seats for step in range(1, terms.seats - len(lying))),
         counts=view.hand_counts,
         unseen=mask_of(terms.deck) & ~hand & ~seen,
-        lacks=_lacks(played, suits, terms.seats),
+        lacks=lacking(played, suits, terms.seats),
         leader=view.rebel_leader,
         rebels=view.rebels,
         converts=tuple(one for one in view.converts if (one.card, one.ordinal) not in fates),
@@ -149,16 +109,36 @@ def _known_from(view: KingsAndRebelsView, *, attentive: bool) -> Known:
     )
 
 
-def _lacks(played: Iterable[Sequence[SeenCard]], suits: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Who did not follow a suit has no more of it."""
-    lacks = [0] * seats
-    for trick in played:
-        if trick:
-            led = suits[IDS_TWO_DECKS[trick[0].card]]
-            for seen in trick:
-                if suits[IDS_TWO_DECKS[seen.card]] != led:
-                    lacks[seen.seat] |= 1 << led
-    return tuple(lacks)
+@naming_only_what_there_is()
+def hand_of(view: KingsAndRebelsView) -> int:
+    """The seat's cards. Raises ViewInvalid for one that there is not."""
+    return mask_of_hand(view.hand)
+
+
+def terms_from(options: KingsAndRebelsOptions) -> Terms:
+    """What the options come to. Raises ViewInvalid for options that no table has."""
+    try:
+        check(options)
+    except OptionInvalid as invalid:
+        raise ViewInvalid(str(invalid)) from invalid
+    return terms_of(options)
+
+
+@lru_cache(maxsize=ORDERS_KEPT)
+def higher_cards(terms: Terms, trump: int) -> tuple[int, ...]:
+    """For each card those of its suit that beat it: of two equal ones the later one does so only by the option."""
+    suits, ranks = terms.suits[trump], terms.ranks
+    later = terms.options.later_equal_card_wins
+    return tuple(
+        mask_of(
+            other
+            for other in range(len(ranks))
+            if other != card
+            and suits[other] == suits[card]
+            and (ranks[other] > ranks[card] or (later and ranks[other] == ranks[card]))
+        )
+        for card in range(len(ranks))
+    )
 
 
 def points_of(mask: int) -> int:

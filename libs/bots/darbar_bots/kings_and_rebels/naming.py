@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from darbar_rules.cards import CARDS_IN_DECK, RANK_OF, SUITS, TEXTS
+from darbar_rules.cards import CARDS_IN_DECK, RANK_OF, SUITS, TEXTS, cards_of
 from darbar_rules.games.kings_and_rebels.events import Convert
-from darbar_rules.games.kings_and_rebels.pack import COPIES, POINTS, THREE_OF_SPADES, cards_of
+from darbar_rules.games.kings_and_rebels.pack import COPIES, POINTS, THREE_OF_SPADES
 from darbar_rules.games.kings_and_rebels.terms import Terms
 
 RANK_WEIGHTS: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2, 0.5, 0.9, 1.5, 2.2, 3.0)

@@ -8,7 +8,8 @@ from typing import Final
 from darbar_bots.kings_and_rebels.chances import Chances
 from darbar_bots.kings_and_rebels.known import Known, points_of
 from darbar_bots.kings_and_rebels.sides import sides
-from darbar_rules.games.kings_and_rebels.pack import POINTS, cards_of
+from darbar_rules.cards import cards_of
+from darbar_rules.games.kings_and_rebels.pack import POINTS
 
 # What a card is worth later: a likely winner takes a part of an average trick, and brings home its own points. (These
 # weights were found by playing many rounds.)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final, NamedTuple
 
 from darbar_rules.deal import Chance
@@ -25,6 +25,7 @@ FIRST_DECLARER_CARD: Final = "2D"
 TRUMPS_A_SEAT: Final = 2
 NEGATIVES_A_SEAT: Final = 3
 USES_OF_A_NEGATIVE: Final = 2
+FORMS_KEPT: Final = 128
 
 
 class Declaration(NamedTuple):
@@ -168,3 +169,15 @@ def declared_by_seat(declared: Sequence[Declaration]) -> tuple[tuple[int, ...], 
         else:
             negatives[seat] += 1
     return tuple(trumps), tuple(negatives)
+
+
+@lru_cache(maxsize=FORMS_KEPT)
+def form_of(options: KingOptions) -> Form:
+    """The game of these options; the same object for equal ones."""
+    match options:
+        case King20Options():
+            return Form20(options)
+        case KingShortOptions():
+            return FormShort(options)
+        case KingLongOptions():
+            return FormLong(options)

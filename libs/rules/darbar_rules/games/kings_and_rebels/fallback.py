@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT, IDS_TWO_DECKS, RANK_OF, SUIT_OF, SUITS, TEXTS
+from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT, IDS_TWO_DECKS, RANK_OF, SUIT_OF, SUITS, TEXTS, cards_of
 from darbar_rules.games.kings_and_rebels.events import Bid, Convert, Decision, NameConverts, PassBid, PlayCard
-from darbar_rules.games.kings_and_rebels.pack import POINTS, SUIT_MASKS, cards_of, mask_of_hand
+from darbar_rules.games.kings_and_rebels.pack import POINTS, SUIT_MASKS, mask_of_hand
 from darbar_rules.games.kings_and_rebels.terms import terms_of
 from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 

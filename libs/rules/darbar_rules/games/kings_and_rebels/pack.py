@@ -6,7 +6,6 @@ bits. Copies are equal for every rule: they only tell apart what lies where.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -49,14 +48,6 @@ def held_as(hand: int, text: str) -> int | None:
         if hand >> copy & 1:
             return copy
     return None
-
-
-def cards_of(mask: int) -> Iterator[int]:
-    """The cards of a hand, from the lowest number up."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 def mask_of_hand(texts: tuple[str, ...]) -> int:
