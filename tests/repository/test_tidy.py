@@ -64,14 +64,6 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ): "a fault of ours freezes one table and no other",
     ("services/table/darbar_table/store/writer.py", "Writer._try"): "whatever went wrong, it is looked what is stored",
     ("services/table/darbar_table/store/writer.py", "Writer._stored_of"): "the look is repeated until it succeeds",
-    (
-        "services/wallet/darbar_wallet/engine/leader.py",
-        "Leader.run",
-    ): "the outermost loop of a task: the wallet comes back",
-    (
-        "services/wallet/darbar_wallet/engine/writer.py",
-        "Writer._answer",
-    ): "one impossible request must not hurt its batch",
 }
 TASK_OWNERS: Mapping[tuple[str, str], str] = {
     ("libs/kit/darbar_kit/bus.py", "Bus.serve.take"): "the bus keeps what it runs, and ends it in close()",

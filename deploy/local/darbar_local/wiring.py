@@ -58,6 +58,8 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case "wallet":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key)}
+            if wiring.behind_gateway:
+                made["trusted_proxies"] = TRUSTED_PROXIES
         case _:
             pass
     return {service.prefix + name.upper(): value for name, value in made.items()} | {

@@ -10,9 +10,6 @@ import msgspec
 
 from darbar_contracts.refusals import Reason
 
-# Only totals: asked by whoever checks that no coin appeared or vanished.
-WALLET_AUDIT = "wallet.audit"
-
 # Keys, tables, units and accounts: what a ledger keeps for ever is plain text.
 LedgerName = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")]
 
@@ -172,18 +169,15 @@ class WalletView(msgspec.Struct, frozen=True):
     next_before: int | None = None
 
 
-class AuditRequest(msgspec.Struct, frozen=True):
-    """Ask whether the coins add up."""
-
-
 class WalletAudit(msgspec.Struct, frozen=True):
-    """Whether the coins add up, in totals only.
+    """Whether the coins add up, in totals only, as found at `at` by reading the first `transfers` of the ledger.
 
-    Good is: `sum_coins` 0, `balances_match` (every balance is the sum of its entries), nobody below zero, no transfer
-    unbalanced or missing, `pots_match` (pots and reserves hold what the open stakes put there), `stakes_match` (what
-    players are told to have at tables is what they put there).
+    `balances_match`: every balance is the sum of its entries. `pots_match`: pots and reserves hold what the open stakes
+    put there. `stakes_match`: what players are told to have at tables is what they put there.
     """
 
+    at: datetime
+    transfers: int
     entries: int
     sum_coins: int
     balances_match: bool
@@ -195,3 +189,9 @@ class WalletAudit(msgspec.Struct, frozen=True):
     reserves_coins: int
     pots_match: bool
     stakes_match: bool
+
+    @property
+    def is_good(self) -> bool:
+        """No coin appeared or vanished, and nobody is below zero."""
+        faults = (self.sum_coins, self.players_below_zero, self.transfers_unbalanced, self.transfers_missing)
+        return not any(faults) and self.balances_match and self.pots_match and self.stakes_match

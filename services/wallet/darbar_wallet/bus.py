@@ -17,8 +17,6 @@ from darbar_contracts.subjects import (
     WALLET_STAKE,
 )
 from darbar_contracts.wallet import (
-    WALLET_AUDIT,
-    AuditRequest,
     BalancesRequest,
     GrantRequest,
     RefundRequest,
@@ -46,5 +44,4 @@ async def serving(bus: Bus, handlers: BusHandlers) -> AsyncIterator[None]:
         await serve(WALLET_REFUND, RefundRequest, handlers.refund)
         await serve(WALLET_GRANT, GrantRequest, handlers.grant)
         await serve(WALLET_BALANCES, BalancesRequest, handlers.balances)
-        await serve(WALLET_AUDIT, AuditRequest, handlers.audit)
         yield

@@ -6,7 +6,6 @@ from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     WALLET_ENTRIES_PAGE,
     WALLET_ENTRIES_PAGE_MAX,
-    AuditRequest,
     BalancesAnswer,
     BalancesRequest,
     GrantRequest,
@@ -14,7 +13,6 @@ from darbar_contracts.wallet import (
     SettleRequest,
     StakeRequest,
     WalletAnswer,
-    WalletAudit,
     WalletView,
 )
 from darbar_kit.errors import Refused
@@ -27,9 +25,8 @@ _NUMBER_MAX = 2**63 - 1
 class BusHandlers:
     """The requests of other services. All that concerns balances goes through the one writer."""
 
-    def __init__(self, writer: Writer, reader: LedgerReader) -> None:
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._reader = reader
 
     async def stake(self, request: StakeRequest) -> WalletAnswer:
         return await self._writer.ask(request)
@@ -45,9 +42,6 @@ class BusHandlers:
 
     async def balances(self, request: BalancesRequest) -> BalancesAnswer:
         return await self._writer.ask(request)
-
-    async def audit(self, _request: AuditRequest) -> WalletAudit:
-        return await self._reader.audit()
 
 
 async def show_wallet(reader: LedgerReader, account_id: str, *, limit: str | None, before: str | None) -> WalletView:

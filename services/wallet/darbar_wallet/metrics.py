@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from darbar_contracts.wallet import WalletAudit
+
 _BATCH_SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
 _BATCH_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 
@@ -26,4 +28,17 @@ class Metrics:
             "wallet_batch_seconds", "From taking a batch to its commit", buckets=_BATCH_SECONDS, registry=self.registry
         )
         self.waiting = Gauge("wallet_requests_waiting", "Requests that wait for a batch", registry=self.registry)
+        self.audit_good = Gauge("wallet_audit_good", "1 when the last audit found no coin off", registry=self.registry)
+        self.audit_transfers = Gauge("wallet_audit_transfers", "Transfers in the last audit", registry=self.registry)
+        self.audit_seconds = Gauge("wallet_audit_seconds", "How long the last audit took", registry=self.registry)
+        self.audit_at_seconds = Gauge(
+            "wallet_audit_at_seconds", "When the last audit ended, in seconds since 1970", registry=self.registry
+        )
         self.leader = Gauge("wallet_leader", "1 while this process is the one that writes", registry=self.registry)
+
+    def note_audit(self, audit: WalletAudit, *, seconds: float) -> None:
+        """The last one is what is shown."""
+        self.audit_good.set(int(audit.is_good))
+        self.audit_transfers.set(audit.transfers)
+        self.audit_seconds.set(seconds)
+        self.audit_at_seconds.set(audit.at.timestamp())

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
+from darbar_kit.database import LeaseSeconds
+
+REQUESTS_A_MINUTE_MAX = 600
+AUDITS_A_MINUTE_MAX = 30
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Read from WALLET_DATABASE_URL and so on.
 
     `token_public_key`: Ed25519, PEM; the lobby has the private half. `generation` grows with every restore from a
-    backup. The coins are what the house grants: to a new account, and as the daily top-up.
+    backup. The coins are what the house grants: to a new account, and as the daily top-up. Limits by address, 0 for
+    none: `requests_a_minute_max`, and of these `audits_a_minute_max`. `trusted_proxies`: addresses or networks whose
+    X-Forwarded-For is believed.
     """
 
     database_url: str
@@ -20,7 +27,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     new_account_coins: int = 5000
     top_up_to_coins: int = 1000
     top_up_below_coins: int = 100
-    database_connections_max: int = 6
+    database_connections_max: int = 4
+    requests_a_minute_max: int = REQUESTS_A_MINUTE_MAX
+    audits_a_minute_max: int = AUDITS_A_MINUTE_MAX
+    trusted_proxies: tuple[str, ...] = ()
     lease_seconds: float = 4.0
     renew_seconds: float = 1.0
 
@@ -31,5 +41,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("new_account_coins must be at least 1")
         if not 0 < self.renew_seconds < self.lease_seconds:
             raise ValueError("renew_seconds must be above 0 and below lease_seconds")
-        if self.database_connections_max < 3:
-            raise ValueError("database_connections_max must be at least 3: writing, renewing, reading")
+        if self.database_connections_max < 1:
+            raise ValueError("database_connections_max must be at least 1")
+
+    @property
+    def lease(self) -> LeaseSeconds:
+        """A writer never answers from memory: when it would have to fall silent makes no difference."""
+        answering = (self.renew_seconds + self.lease_seconds) / 2
+        return LeaseSeconds(renew=self.renew_seconds, answering=answering, expiry=self.lease_seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from typing import Literal, TypeAlias
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -14,93 +14,37 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from darbar_contracts.subjects import WALLET_GRANT, WALLET_REFUND, WALLET_STAKE
-from darbar_contracts.wallet import GrantRequest, RefundPurpose, RefundRequest, WalletAnswer, WalletAudit
+from darbar_contracts.refusals import Reason
+from darbar_contracts.subjects import WALLET_BALANCES, WALLET_GRANT, WALLET_REFUND, WALLET_STAKE
+from darbar_contracts.wallet import (
+    BalancesAnswer,
+    BalancesRequest,
+    GrantRequest,
+    RefundPurpose,
+    RefundRequest,
+    WalletAnswer,
+    WalletAudit,
+)
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
-from darbar_kit.testing import TestDatabase, eventually
+from darbar_kit.settings import load
+from darbar_kit.testing import Cut, CuttingProxy, TestDatabase, eventually
 from darbar_wallet.settings import Settings
 from darbar_wallet.testing import HttpClient, ask, balances, is_ready, running, stake_of, welcome
 
-Cut: TypeAlias = Literal["before", "after"]
-
 CHUNK_BYTES = 64 * 1024
-COMMIT = b"COMMIT;"
 
 
-class CuttingProxy:
-    """Stands between the wallet and PostgreSQL; cuts the connection that sends the next COMMIT.
+class KillingTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """How long connections are killed, and how often."""
 
-    "before": the server never sees it. "after": the server has answered it, and the answer is lost.
-    """
-
-    def __init__(self, host: str, port: int) -> None:
-        self._target = (host, port)
-        self._armed: list[Cut] = []
-        self._writers: set[asyncio.StreamWriter] = set()
-        self.cuts = 0
-        self.port = 0
-        self._server: asyncio.Server | None = None
-
-    async def start(self) -> None:
-        """Also after stop(), on the same port."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        """Cuts everything, and takes no new connection."""
-        assert self._server is not None
-        self._server.close()
-        for writer in list(self._writers):
-            writer.close()
-        await self._server.wait_closed()
-
-    def arm(self, *cuts: Cut) -> None:
-        """The next commits are cut so."""
-        self._armed.extend(cuts)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        server_reader, server_writer = await asyncio.open_connection(*self._target)
-        pair = {writer, server_writer}
-        self._writers |= pair
-        losing = asyncio.Event()
-        answers = asyncio.ensure_future(self._answers(server_reader, writer, losing))
-        try:
-            await self._requests(reader, server_writer, losing)
-        except ConnectionError:
-            pass
-        finally:
-            for each in pair:
-                each.close()
-            await asyncio.gather(answers, return_exceptions=True)
-            self._writers -= pair
-
-    async def _requests(
-        self, reader: asyncio.StreamReader, server: asyncio.StreamWriter, losing: asyncio.Event
-    ) -> None:
-        while chunk := await reader.read(CHUNK_BYTES):
-            if COMMIT in chunk and self._armed:
-                self.cuts += 1
-                if self._armed.pop(0) == "before":
-                    return
-                losing.set()
-            server.write(chunk)
-            await server.drain()
-
-    async def _answers(self, server: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: asyncio.Event) -> None:
-        while chunk := await server.read(CHUNK_BYTES):
-            if losing.is_set():
-                break
-            writer.write(chunk)
-            await writer.drain()
-        writer.close()
+    killing_seconds: float = 5.0
+    killing_every_seconds: float = 0.1
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def proxy(database: TestDatabase) -> AsyncIterator[CuttingProxy]:
-    parts = urlsplit(database.url)
-    proxy = CuttingProxy(parts.hostname or "", parts.port or 0)
-    await proxy.start()
+    proxy = CuttingProxy(database.url, at_commit=True)
     yield proxy
     await proxy.stop()
 
@@ -108,15 +52,18 @@ async def proxy(database: TestDatabase) -> AsyncIterator[CuttingProxy]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def proxied(settings: Settings, proxy: CuttingProxy) -> AsyncIterator[HttpClient]:
     """A wallet that reaches its database through the proxy."""
-    async with running(through(settings, proxy)) as client:
+    through = msgspec.structs.replace(settings, database_url=await proxy.start())
+    async with running(through) as client:
         await eventually(lambda: is_ready(client))
         yield client
 
 
-def through(settings: Settings, proxy: CuttingProxy) -> Settings:
-    parts = urlsplit(settings.database_url)
-    place = f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{proxy.port}"
-    return msgspec.structs.replace(settings, database_url=urlunsplit(parts._replace(netloc=place)))
+@pytest_asyncio.fixture(loop_scope="session")
+async def owner(database: TestDatabase) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """Whoever may change the tables and the rights of the service."""
+    connection = await asyncpg.connect(database.owner_url)
+    yield connection
+    await connection.close()
 
 
 async def ask_until_answered(bus: Bus, subject: str, request: msgspec.Struct) -> WalletAnswer:
@@ -139,11 +86,7 @@ async def audit(wallet: HttpClient) -> WalletAudit:
 
 
 def assert_good(found: WalletAudit) -> None:
-    assert found.sum_coins == 0
-    assert found.balances_match
-    assert found.pots_match
-    assert found.stakes_match
-    assert (found.players_below_zero, found.transfers_unbalanced, found.transfers_missing) == (0, 0, 0)
+    assert found.is_good, found
 
 
 @pytest.mark.parametrize("cuts", [["before"], ["after"], ["before", "after"], ["after", "before", "after"]])
@@ -170,11 +113,12 @@ async def test_a_database_that_is_gone_for_a_while_costs_no_coin(
     await welcome(bus, "ann", "bob")
     stake = stake_of("ann", "bob")
 
-    await proxy.stop()
+    proxy.go_away()
     asking = asyncio.ensure_future(ask_until_answered(bus, WALLET_STAKE, stake))
-    await eventually(lambda: _metric(proxied, 'wallet_batches_failed_total{reason="outcome_unknown"}'))
+    await eventually(lambda: _metric(proxied, 'wallet_batches_failed_total{reason="database_away"}'))
     assert not asking.done()
-    await proxy.start()
+    assert await missing(proxied) == ["database"]
+    proxy.come_back()
 
     assert (await asking).balances == {"ann": 4800, "bob": 4800}
     assert_good(await audit(proxied))
@@ -265,24 +209,226 @@ async def test_a_writer_that_nobody_can_reach_over_nats_leaves_the_row_to_one_th
     settings: Settings, bus: Bus
 ) -> None:
     quick = msgspec.structs.replace(settings, renew_seconds=0.1, lease_seconds=0.5)
-    parts = urlsplit(settings.nats_url)
-    proxy = CuttingProxy(parts.hostname or "", parts.port or 0)
-    await proxy.start()
-    place = f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{proxy.port}"
-    away = msgspec.structs.replace(quick, nats_url=urlunsplit(parts._replace(netloc=place)))
-    async with running(away) as first:
-        await eventually(lambda: _metric(first, "wallet_leader"))
-        async with running(quick) as standby:
-            await proxy.stop()
+    async with Tunnel.to(settings.nats_url) as tunnel:
+        away = msgspec.structs.replace(quick, nats_url=tunnel.url)
+        async with running(away) as first:
+            await eventually(lambda: _metric(first, "wallet_leader"))
+            async with running(quick) as standby:
+                await tunnel.close()
+                await eventually(lambda: _metric(standby, "wallet_leader"))
+
+                grant = GrantRequest(str(uuid4()), "ann", "new_account")
+                assert (await ask_until_answered(bus, WALLET_GRANT, grant)).balances == {"ann": 5000}
+                assert not await _metric(first, "wallet_leader")
+                assert not await is_ready(first)
+                await tunnel.open()
+                await eventually(lambda: is_ready(first))
+
+
+async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
+    wallet: HttpClient, bus: Bus, ledger: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    times = load(KillingTimes, prefix="DARBAR_TEST_WALLET_")
+    players = [f"p{number}" for number in range(8)]
+    await welcome(bus, *players)
+    over = asyncio.Event()
+    answered = 0
+
+    async def play(table: int) -> None:
+        nonlocal answered
+        chance = random.Random(table)
+        while not over.is_set():
+            stake = stake_of(*chance.sample(players, 2), bet_coins=25, table_id=f"t{table}")
+            taken = await ask_until_answered(bus, WALLET_STAKE, stake)
+            back = RefundRequest(str(uuid4()), stake.key, stake.table_id, stake.unit, RefundPurpose.VOIDED)
+            assert taken.done
+            assert (await ask_until_answered(bus, WALLET_REFUND, back)).done
+            answered += 2
+
+    async with asyncio.TaskGroup() as tasks:
+        for table in range(4):
+            tasks.create_task(play(table))
+        kills = await kill_connections(ledger, times)
+        over.set()
+
+    await eventually(lambda: is_ready(wallet))
+    print(f"{kills} connections killed, {answered} answers")  # noqa: T201
+    assert kills >= times.killing_seconds / times.killing_every_seconds / 4
+    assert answered > 0
+    assert await balances(bus, *players) == dict.fromkeys(players, 5000)
+    assert_good(await audit(wallet))
+
+
+async def kill_connections(ledger: asyncpg.Connection[asyncpg.Record], times: KillingTimes) -> int:
+    """Every session of the wallet's role but our own, again and again."""
+    statement = """
+        SELECT count(pg_terminate_backend(pid))
+          FROM pg_stat_activity
+         WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()
+    """
+    loop = asyncio.get_running_loop()
+    end, killed = loop.time() + times.killing_seconds, 0
+    while loop.time() < end:
+        killed += await ledger.fetchval(statement)
+        # The beat of the fault, not waiting for something to happen.
+        await asyncio.wait({loop.create_future()}, timeout=times.killing_every_seconds)
+    return killed
+
+
+async def test_a_database_away_for_longer_than_the_lease_is_led_again_when_it_is_back(
+    settings: Settings, proxy: CuttingProxy, bus: Bus, ledger: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    through = msgspec.structs.replace(settings, database_url=await proxy.start(), renew_seconds=0.1, lease_seconds=0.5)
+    async with running(through) as wallet:
+        await eventually(lambda: is_ready(wallet))
+        await welcome(bus, "ann")
+        first = await ledger.fetchval("SELECT writer_id FROM wallet_writer")
+
+        proxy.go_away()
+        await eventually(lambda: _expired(ledger))
+        # What another wallet would do meanwhile.
+        await ledger.execute("DELETE FROM wallet_writer")
+        proxy.come_back()
+
+        stake = stake_of("ann", None)
+        assert (await ask_until_answered(bus, WALLET_STAKE, stake)).balances == {"ann": 4800}
+        assert await ledger.fetchval("SELECT writer_id FROM wallet_writer") != first
+        await eventually(lambda: is_ready(wallet))
+        assert_good(await audit(wallet))
+
+
+async def _expired(ledger: asyncpg.Connection[asyncpg.Record]) -> bool:
+    found: bool = await ledger.fetchval("SELECT expires_at < clock_timestamp() FROM wallet_writer")
+    return found
+
+
+async def test_a_statement_that_fails_at_the_start_makes_it_unready_until_it_is_mended(
+    settings: Settings, bus: Bus, owner: asyncpg.Connection[asyncpg.Record], ledger: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    role = await ledger.fetchval("SELECT current_user")
+    await owner.execute(f"REVOKE INSERT ON wallet_writer FROM {role}")
+    async with running(settings) as wallet:
+        await eventually(lambda: _metric(wallet, 'wallet_task_restarts_total{task="leader"}'))
+        assert "lease" in await missing(wallet)
+        await eventually(lambda: _fails(wallet, "task:leader"))
+        await owner.execute(f"GRANT INSERT ON wallet_writer TO {role}")
+
+        grant = GrantRequest(str(uuid4()), "ann", "new_account")
+        assert (await ask_until_answered(bus, WALLET_GRANT, grant)).balances == {"ann": 5000}
+
+
+async def test_a_takeover_that_fails_at_first_is_tried_again(
+    settings: Settings, bus: Bus, owner: asyncpg.Connection[asyncpg.Record], ledger: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    """The lease is ours, but the ledger can't be read: those who ask are told so, and the next ones are answered."""
+    role = await ledger.fetchval("SELECT current_user")
+    async with running(settings) as first:
+        await eventually(lambda: is_ready(first))
+        await welcome(bus, "ann")
+        async with running(settings) as standby:
+            await owner.execute(f"REVOKE SELECT ON transfer FROM {role}")
+            await first.close()
             await eventually(lambda: _metric(standby, "wallet_leader"))
 
-            grant = GrantRequest(str(uuid4()), "ann", "new_account")
-            assert (await ask_until_answered(bus, WALLET_GRANT, grant)).balances == {"ann": 5000}
-            assert not await _metric(first, "wallet_leader")
-            assert not await is_ready(first)
-            await proxy.start()
-            await eventually(lambda: is_ready(first))
-    await proxy.stop()
+            with pytest.raises(Unavailable, match="request_failed"):
+                await ask(bus, WALLET_STAKE, stake_of("ann", None))
+            await owner.execute(f"GRANT SELECT ON transfer TO {role}")
+
+            assert (await ask(bus, WALLET_STAKE, stake_of("ann", None))).balances == {"ann": 4800}
+            assert_good(await audit(standby))
+
+
+async def test_a_stop_finishes_what_is_being_written_and_gives_the_lease_back(
+    settings: Settings, bus: Bus, ledger: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    async with running(settings) as wallet:
+        await eventually(lambda: is_ready(wallet))
+        await welcome(bus, "ann")
+        async with ledger.transaction():
+            await ledger.execute("SELECT 1 FROM account WHERE account = 'player:ann' FOR UPDATE")
+            asking = asyncio.ensure_future(ask(bus, WALLET_STAKE, stake_of("ann")))
+            await eventually(lambda: _lock_waits(settings))
+            stopping = asyncio.ensure_future(wallet.close())
+            await eventually(lambda: _is_leaving(bus))
+        await stopping
+
+    assert (await asking).balances == {"ann": 4800}
+    assert await ledger.fetchval("SELECT count(*) FROM wallet_writer") == 0
+
+
+async def _is_leaving(bus: Bus) -> bool:
+    """Nobody takes requests any more."""
+    try:
+        await bus.request(WALLET_BALANCES, BalancesRequest(()), BalancesAnswer, timeout_seconds=0.05)
+    except Unavailable as unavailable:
+        return unavailable.code == Reason.NO_RESPONDERS
+    return False
+
+
+async def _lock_waits(settings: Settings) -> bool:
+    other = await asyncpg.connect(settings.database_url)
+    waits: bool = await other.fetchval("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+    await other.close()
+    return waits
+
+
+async def missing(wallet: HttpClient) -> list[str]:
+    async with wallet.get("/readyz") as response:
+        found: list[str] = (await response.json())["missing"]
+    return found
+
+
+async def _fails(wallet: HttpClient, name: str) -> bool:
+    return name in await missing(wallet)
+
+
+class Tunnel:
+    """The way to a server, which can be closed and opened again."""
+
+    def __init__(self, url: str) -> None:
+        self._parts = urlsplit(url)
+        self._port = 0
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    @classmethod
+    @asynccontextmanager
+    async def to(cls, url: str) -> AsyncIterator[Tunnel]:
+        tunnel = cls(url)
+        await tunnel.open()
+        try:
+            yield tunnel
+        finally:
+            await tunnel.close()
+
+    @property
+    def url(self) -> str:
+        place = f"{self._parts.netloc.rpartition('@')[0]}@127.0.0.1:{self._port}"
+        return urlunsplit(self._parts._replace(netloc=place.removeprefix("@")))
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for writer in self._writers:
+            writer.transport.abort()
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back_reader, back_writer = await asyncio.open_connection(self._parts.hostname, self._parts.port)
+        self._writers |= {writer, back_writer}
+        ways = ((reader, back_writer), (back_reader, writer))
+        await asyncio.gather(*(self._pass_on(*way) for way in ways), return_exceptions=True)
+        self._writers -= {writer, back_writer}
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while chunk := await reader.read(CHUNK_BYTES):
+            writer.write(chunk)
+            await writer.drain()
+        writer.close()
 
 
 async def _metric(client: HttpClient, name: str) -> float:

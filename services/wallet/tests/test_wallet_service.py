@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import asyncpg
 import msgspec
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import PERMISSIONS, WALLET_GRANT, WALLET_REFUND, WALLET_SETTLE, WALLET_STAKE
 from darbar_contracts.wallet import (
-    WALLET_AUDIT,
-    AuditRequest,
     GrantRequest,
     RefundPurpose,
     RefundRequest,
@@ -30,6 +30,10 @@ from darbar_kit.bus import Bus
 from darbar_kit.embedded.nats import Permissions
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import MakeNats, TestDatabase
+from darbar_wallet import http
+from darbar_wallet.app import build_app
+from darbar_wallet.limits import REQUESTS_A_MINUTE_BY_ACCOUNT as ACCOUNT_REQUESTS_MAX
+from darbar_wallet.limits import Limits
 from darbar_wallet.settings import Settings
 from darbar_wallet.testing import HttpClient, ask, balances, bearer_of, stake_of, welcome
 
@@ -232,16 +236,22 @@ async def test_a_wrong_look_at_a_wallet_is_refused(
         assert (await response.json())["code"] == code
 
 
+async def audit_of(wallet: HttpClient) -> WalletAudit:
+    async with wallet.get("/v1/wallet/audit") as response:
+        assert response.status == 200, await response.text()
+        return msgspec.json.decode(await response.read(), type=WalletAudit)
+
+
 async def test_the_audit_tells_that_the_coins_add_up(wallet: HttpClient, bus: Bus) -> None:
     await welcome(bus, "ann", "bob")
     await ask(bus, WALLET_STAKE, stake_of("ann", None, "bob", None))
 
-    asked = await bus.request(WALLET_AUDIT, AuditRequest(), WalletAudit, timeout_seconds=10)
-    async with wallet.get("/v1/wallet/audit") as response:
-        shown = msgspec.json.decode(await response.read(), type=WalletAudit)
+    found = await audit_of(wallet)
 
-    assert shown == asked
-    assert asked == WalletAudit(
+    assert found.is_good
+    assert found == WalletAudit(
+        at=found.at,
+        transfers=3,
         entries=12,
         sum_coins=0,
         balances_match=True,
@@ -254,28 +264,60 @@ async def test_the_audit_tells_that_the_coins_add_up(wallet: HttpClient, bus: Bu
         pots_match=True,
         stakes_match=True,
     )
+    assert await sample(wallet, "wallet_audit_good") == 1
+    assert await sample(wallet, "wallet_audit_transfers") == 3
 
 
-async def test_the_audit_finds_what_somebody_with_all_rights_did(
-    wallet: HttpClient, bus: Bus, database: TestDatabase
-) -> None:
+async def test_an_audit_that_finds_a_coin_off_is_a_metric(wallet: HttpClient, bus: Bus, database: TestDatabase) -> None:
     await welcome(bus, "ann")
-    await ask(bus, WALLET_STAKE, stake_of("ann"))
     owner = await asyncpg.connect(database.owner_url)
-    await owner.execute(
-        "UPDATE account SET balance_coins = balance_coins + 1 WHERE account IN ('player:ann', 'pot:t1')"
-    )
-    await owner.execute("UPDATE account SET staked_coins = 0")
-    await owner.execute("UPDATE entry SET coins = coins + 1 WHERE transfer_number = 1 AND line = 1")
-    await owner.execute("DELETE FROM transfer WHERE number = 1")
+    await owner.execute("UPDATE account SET balance_coins = balance_coins + 1 WHERE number = 1")
     await owner.close()
 
-    found = await bus.request(WALLET_AUDIT, AuditRequest(), WalletAudit, timeout_seconds=10)
+    assert not (await audit_of(wallet)).is_good
+    assert await sample(wallet, "wallet_audit_good") == 0
 
-    assert (found.sum_coins, found.transfers_unbalanced, found.transfers_missing) == (1, 1, 1)
-    assert not found.balances_match
-    assert not found.pots_match
-    assert not found.stakes_match
+
+async def test_who_asks_too_often_is_told_to_wait(settings: Settings, token_key: str) -> None:
+    proxied = msgspec.structs.replace(settings, trusted_proxies=("127.0.0.1",))
+    async with at_one_moment(proxied, requests_a_minute_max=4, audits_a_minute_max=1) as wallet:
+        wallets = {"path": "/v1/me/wallet", "headers": bearer_of(token_key, "ann")}
+        audits: dict[str, Any] = {"path": "/v1/wallet/audit", "headers": {}}
+
+        seen = [await limited(wallet, **asked) for asked in (wallets, audits, audits, wallets, audits, wallets)]
+
+        assert seen == [None, None, "audits_by_address", None, "requests_by_address", "requests_by_address"]
+        elsewhere = {"X-Forwarded-For": "192.0.2.7"}
+        assert await limited(wallet, path="/v1/wallet/audit", headers=elsewhere) is None
+
+
+async def test_one_account_asks_no_more_than_it_may_from_many_addresses(settings: Settings, token_key: str) -> None:
+    async with at_one_moment(settings, requests_a_minute_max=0, audits_a_minute_max=0) as wallet:
+        headers = bearer_of(token_key, "ann")
+        seen = [await limited(wallet, path="/v1/me/wallet", headers=headers) for _ in range(ACCOUNT_REQUESTS_MAX + 1)]
+
+    assert seen == [None] * ACCOUNT_REQUESTS_MAX + ["requests_by_account"]
+
+
+@asynccontextmanager
+async def at_one_moment(settings: Settings, **maxima: int) -> AsyncIterator[HttpClient]:
+    """A wallet for whose limits no time passes."""
+    app = build_app(settings)
+    app[http.LIMITS] = Limits(**maxima, clock=lambda: 0.0)
+    async with TestClient(TestServer(app)) as client:
+        yield client
+
+
+async def limited(wallet: HttpClient, *, path: str, headers: dict[str, str]) -> str | None:
+    """The limit that refused it."""
+    async with wallet.get(path, headers=headers) as response:
+        body = await response.json()
+        if response.status == 200:
+            return None
+        assert (response.status, body["code"]) == (429, "too_many_requests")
+        assert int(response.headers["Retry-After"]) > 0
+        limit: str = body["details"]["limit"]
+        return limit
 
 
 async def test_what_was_done_is_counted(wallet: HttpClient, bus: Bus) -> None:
@@ -316,7 +358,7 @@ async def test_it_works_with_the_rights_that_its_nats_user_has(
         {"top_up_below_coins": 2000},
         {"new_account_coins": 0},
         {"renew_seconds": 5.0},
-        {"database_connections_max": 2},
+        {"database_connections_max": 0},
     ],
 )
 def test_settings_that_contradict_each_other_stop_the_start(wrong: dict[str, object]) -> None:
@@ -324,3 +366,9 @@ def test_settings_that_contradict_each_other_stop_the_start(wrong: dict[str, obj
 
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(given | wrong, Settings)
+
+
+async def sample(wallet: HttpClient, name: str) -> float:
+    async with wallet.get("/metrics") as response:
+        lines = (await response.text()).splitlines()
+    return next(float(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{name} "))

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import Literal
 from urllib.parse import urlsplit, urlunsplit
 
 Cut = Literal["before", "after"]
 HEADER_BYTES = 5
 BIND = ord("B")
+QUERY = ord("Q")
 READY_FOR_QUERY = ord("Z")
 SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
 
 
 class CuttingProxy:
-    """Passes everything on, until it is armed: then the next statement that is executed loses its connection."""
+    """Passes everything on, until it is armed: then the next statement that is executed loses its connection.
 
-    def __init__(self, database_url: str) -> None:
+    `at_commit`: not the next statement, but the next COMMIT that is sent by itself.
+    """
+
+    def __init__(self, database_url: str, *, at_commit: bool = False) -> None:
         self._parts = urlsplit(database_url)
-        self._armed: Cut | None = None
+        self._at_commit = at_commit
+        self._armed: deque[Cut] = deque()
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -35,9 +41,9 @@ class CuttingProxy:
         user, _, _ = self._parts.netloc.rpartition("@")
         return urlunsplit(self._parts._replace(netloc=f"{user}@127.0.0.1:{port}"))
 
-    def arm(self, cut: Cut) -> None:
+    def arm(self, *cuts: Cut) -> None:
         """`before`: the statement never reaches the server. `after`: it is committed, its answer is lost."""
-        self._armed = cut
+        self._armed.extend(cuts)
 
     def go_away(self) -> None:
         """The database is unreachable until come_back()."""
@@ -96,11 +102,13 @@ class CuttingProxy:
         """Waits while the proxy is silent."""
         await self._speaks.wait()
 
-    def take_arm(self) -> Cut | None:
-        """Disarm; what it was armed with."""
-        armed, self._armed = self._armed, None
-        self.cuts += armed is not None
-        return armed
+    def take_arm(self, kind: int, message: bytes) -> Cut | None:
+        """How the connection that sends this message is cut, if it is; the next one is not, or as armed after it."""
+        is_meant = kind == QUERY and b"COMMIT" in message if self._at_commit else kind == BIND
+        if not is_meant or not self._armed:
+            return None
+        self.cuts += 1
+        return self._armed.popleft()
 
 
 class _Session:
@@ -119,7 +127,7 @@ class _Session:
         while True:
             kind, message = await _message(reader)
             await self._proxy.may_pass()
-            armed = self._proxy.take_arm() if kind == BIND else None
+            armed = self._proxy.take_arm(kind, message)
             if armed == "before":
                 raise ConnectionResetError
             self._cutting_after = self._cutting_after or armed == "after"

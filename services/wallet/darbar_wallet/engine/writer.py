@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -13,51 +13,52 @@ import structlog
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import BalancesAnswer, BalancesRequest, WalletAnswer
+from darbar_kit.database import DatabaseAway, FenceLost, GroupCommit
 from darbar_kit.errors import Unavailable
 from darbar_wallet.domain.decide import GrantTerms, decide
 from darbar_wallet.domain.ledger_view import Decision, LedgerView
 from darbar_wallet.domain.transfers import KeyedRequest, TransferRequest, keyed, kind_of, player
 from darbar_wallet.metrics import Metrics
-from darbar_wallet.store.ledger_store import BatchRefused, FenceLost, LedgerStore, OutcomeUnknown, Request
+from darbar_wallet.store.ledger_store import LedgerStore, Request
 
 BATCH_REQUESTS_MAX = 500
 # Beyond this a request is told to come back: its sender asks again with the same key.
 REQUESTS_WAITING_MAX = 5_000
 # A batch whose outcome is unknown is looked up and tried again for so long; the senders have given up by then.
 RETRY_SECONDS_MAX = 10.0
-RETRY_PAUSE_SECONDS = 0.05
-RETRY_PAUSE_SECONDS_MAX = 1.0
 
 _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Waiting:
+class WaitingRequest:
+    """A request and the one who waits for its answer; `wanted` None when it only asks for balances."""
+
     request: Request
     wanted: KeyedRequest | None
     answered: asyncio.Future[WalletAnswer | BalancesAnswer]
 
     def answer(self, answer: WalletAnswer | BalancesAnswer) -> None:
+        """Nothing when nobody waits any more."""
         if not self.answered.done():
             self.answered.set_result(answer)
 
     def fail(self, reason: Reason) -> None:
+        """Nothing is known about it: asking again is right."""
         if not self.answered.done():
             self.answered.set_exception(Unavailable(reason))
 
 
 class Writer:
-    """What waits while one batch commits is the next batch. One run() at a time; it ends with FenceLost."""
+    """A storage for the kit's group commit, which is in here as well. One run() at a time; it ends with FenceLost."""
 
     def __init__(self, store: LedgerStore, *, terms: GrantTerms, metrics: Metrics) -> None:
         self._store = store
         self._terms = terms
         self._metrics = metrics
-        self._waiting: deque[_Waiting] = deque()
-        self._batch: list[_Waiting] = []
-        self._some_wait = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._queue: GroupCommit[WaitingRequest] = GroupCommit(
+            batch_max=BATCH_REQUESTS_MAX, waiting_max=REQUESTS_WAITING_MAX, batch_seconds_max=RETRY_SECONDS_MAX
+        )
         self._closed = False
 
     @overload
@@ -68,86 +69,53 @@ class Writer:
         """The answer once it is stored. Raises Unavailable: nothing is known then, and asking again is right."""
         if self._closed:
             raise Unavailable(Reason.WALLET_MOVED)
-        if len(self._waiting) >= REQUESTS_WAITING_MAX:
+        wanted = None if isinstance(request, BalancesRequest) else keyed(request)
+        waiting = WaitingRequest(request, wanted, asyncio.get_running_loop().create_future())
+        if not self._queue.offer(waiting):
             raise Unavailable(Reason.WALLET_BUSY)
-        transfer = None if isinstance(request, BalancesRequest) else keyed(request)
-        waiting = _Waiting(request, transfer, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        self._idle.clear()
-        self._some_wait.set()
         return await waiting.answered
 
     async def run(self) -> None:
         """Answers until it is cancelled or raises FenceLost. Whoever waits then is told to ask again."""
         try:
-            while True:
-                await self._some_wait.wait()
-                self._batch = self._take()
-                await self._answer(self._batch)
-                if not self._waiting:
-                    self._some_wait.clear()
-                    self._idle.set()
+            await self._queue.run(self)
         finally:
             self._closed = True
-            for waiting in (*self._batch, *self._waiting):
+            for waiting in self._queue.abandoned():
                 waiting.fail(Reason.WALLET_MOVED)
-            self._waiting.clear()
-            self._idle.set()
-            await self._store.close()
+            self._store.close()
 
-    async def drain(self) -> None:
-        """Waits until nothing waits. No new requests should come any more."""
-        await self._idle.wait()
+    async def drained(self, seconds_max: float) -> bool:
+        """Whether nothing waits any more, at the latest after so long. No new requests should come."""
+        return await self._queue.drained(seconds_max)
 
-    def _take(self) -> list[_Waiting]:
-        batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), BATCH_REQUESTS_MAX))]
-        self._metrics.waiting.set(len(self._waiting))
-        return batch
-
-    async def _answer(self, batch: list[_Waiting]) -> None:
+    async def store(self, batch: Sequence[WaitingRequest]) -> None:
+        """All is decided, stored and answered. Raises FenceLost, DatabaseAway, or what is impossible in it."""
         try:
-            answers = await self._stored(batch)
+            answers = await self._written(batch)
         except FenceLost:
             raise
-        except OutcomeUnknown as unknown:
-            _log.error("batch_given_up", requests=len(batch), reason=str(unknown))
-            for waiting in batch:
-                waiting.fail(Reason.STORAGE_UNAVAILABLE)
-        except Exception as error:  # noqa: BLE001  # The outermost loop of a batch: one impossible request hurts no other.
-            await self._answer_halves(batch, error)
-        else:
-            for waiting, answer in zip(batch, answers, strict=True):
-                waiting.answer(answer)
+        except Exception as error:
+            reason = "database_away" if isinstance(error, DatabaseAway) else "impossible"
+            self._metrics.batches_failed.labels(reason).inc()
+            raise
+        for waiting, answer in zip(batch, answers, strict=True):
+            waiting.answer(answer)
 
-    async def _answer_halves(self, batch: list[_Waiting], error: Exception) -> None:
-        """Finds the impossible request in a few steps, so that its sender may ask for ever and delay nobody much."""
-        self._metrics.batches_failed.labels("refused" if isinstance(error, BatchRefused) else "bug").inc()
-        if len(batch) == 1:
-            _log.error("request_impossible", request=type(batch[0].request).__name__, exc_info=error)
-            batch[0].fail(Reason.REQUEST_FAILED)
-            return
-        _log.warning("batch_split", requests=len(batch), reason=str(error))
-        middle = len(batch) // 2
-        await self._answer(batch[:middle])
-        await self._answer(batch[middle:])
+    async def unstored(self, batch: Sequence[WaitingRequest]) -> Sequence[WaitingRequest]:
+        """Everything: a request that is stored is known by its key when it is decided again."""
+        return batch
 
-    async def _stored(self, batch: Sequence[_Waiting]) -> list[WalletAnswer | BalancesAnswer]:
-        """Writes the batch. After an unknown outcome its keys are looked up, which is what writing it again does."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + RETRY_SECONDS_MAX
-        pause_seconds = RETRY_PAUSE_SECONDS
-        while True:
-            try:
-                return await self._write(batch)
-            except OutcomeUnknown as unknown:
-                self._metrics.batches_failed.labels("outcome_unknown").inc()
-                _log.warning("outcome_unknown", requests=len(batch), reason=str(unknown))
-                if loop.time() > end:
-                    raise
-            await asyncio.sleep(pause_seconds)
-            pause_seconds = min(2 * pause_seconds, RETRY_PAUSE_SECONDS_MAX)
+    def refuse(self, item: WaitingRequest, error: Exception) -> None:
+        """It can't be stored even by itself: a constraint refuses it, or a fault of ours."""
+        _log.error("request_impossible", request=type(item.request).__name__, exc_info=error)
+        item.fail(Reason.REQUEST_FAILED)
 
-    async def _write(self, batch: Sequence[_Waiting]) -> list[WalletAnswer | BalancesAnswer]:
+    def give_up(self, item: WaitingRequest) -> None:
+        """It may be stored or not."""
+        item.fail(Reason.STORAGE_UNAVAILABLE)
+
+    async def _written(self, batch: Sequence[WaitingRequest]) -> list[WalletAnswer | BalancesAnswer]:
         started = perf_counter()
         answers: list[WalletAnswer | BalancesAnswer] = []
         decided: list[tuple[KeyedRequest, Decision]] = []
@@ -168,6 +136,7 @@ class Writer:
         return answers
 
     def _count(self, decided: Sequence[tuple[KeyedRequest, Decision]], requests: int, seconds: float) -> None:
+        self._metrics.waiting.set(self._queue.waiting)
         self._metrics.batch_requests.observe(requests)
         self._metrics.batch_seconds.observe(seconds)
         done = Counter(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TypeAlias
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from darbar_contracts.wallet import (
     StakeRequest,
     WalletAnswer,
 )
+from darbar_kit.database import FenceLost, connect, translated
 from darbar_wallet.domain.ledger_view import Decision, EarlierAnswer, LedgerView
 from darbar_wallet.domain.transfers import (
     BANK,
@@ -34,27 +35,10 @@ from darbar_wallet.domain.transfers import (
 )
 
 Request = TransferRequest | BalancesRequest
-Connection: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
-
-CONNECT_SECONDS_MAX = 10.0
-
-# What a server that restarts, ends our session or is out of reach makes a statement raise.
-UNREACHABLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 _answer_decoder = msgspec.json.Decoder(WalletAnswer)
 _stake_decoder = msgspec.json.Decoder(StakeRequest)
-
-
-class FenceLost(Exception):
-    """This process was declared dead and another one may write: it stores nothing any more."""
-
-
-class BatchRefused(Exception):
-    """A constraint of the database refuses something in the batch; nothing of it was stored."""
-
-
-class OutcomeUnknown(Exception):
-    """The connection or the server failed: the batch may have been stored or not."""
 
 
 class LastNumbers(msgspec.Struct, frozen=True):
@@ -66,17 +50,10 @@ class LastNumbers(msgspec.Struct, frozen=True):
 
 
 class LedgerStore:
-    """The connection of the one writer. Only one batch at a time."""
+    """The one writer's own connection. Only one batch at a time."""
 
-    def __init__(
-        self,
-        pool: asyncpg.Pool[asyncpg.Record],
-        queries: Mapping[str, str],
-        *,
-        writer_id: UUID,
-        generation: int,
-    ) -> None:
-        self._pool = pool
+    def __init__(self, database_url: str, queries: Mapping[str, str], *, writer_id: UUID, generation: int) -> None:
+        self._database_url = database_url
         self._queries = queries
         self._writer_id = writer_id
         self._generation = generation
@@ -85,7 +62,7 @@ class LedgerStore:
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[LedgerBatch]:
-        """All or nothing. Raises FenceLost, BatchRefused or OutcomeUnknown; the batch after the last waits it out."""
+        """All or nothing. Raises FenceLost, DatabaseAway, or the driver's error for what can't be stored."""
         try:
             connection = await self._connected()
             batch = LedgerBatch(
@@ -95,46 +72,33 @@ class LedgerStore:
                 generation=self._generation,
                 numbers=self._numbers,
             )
-            async with connection.transaction():
-                yield batch
-            self._numbers = batch.numbers
-        except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
-            # The next batch looks again which numbers are the last ones.
-            await self.close()
-            raise BatchRefused(str(error)) from error
-        except UNREACHABLE as error:
-            await self._drop()
-            raise OutcomeUnknown(f"{type(error).__name__}: {error}") from error
+            with translated():
+                async with connection.transaction():
+                    yield batch
         except BaseException:
-            # FenceLost, cancelled, or a bug: where the connection stands is not known.
-            await self._drop()
+            # What became of it is not known: the next batch waits on a new connection until this one has ended.
+            self.close()
             raise
+        self._numbers = batch.numbers
 
-    async def close(self) -> None:
-        """Gives the connection back."""
+    def close(self) -> None:
+        """Ends the connection without waiting for anybody."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(*UNREACHABLE):
-                await self._pool.release(connection)
-
-    async def _drop(self) -> None:
-        """Ends the connection, whatever state it is in."""
-        if self._connection is not None:
-            with suppress(*UNREACHABLE):
-                self._connection.terminate()
-        await self.close()
+            connection.terminate()
 
     async def _connected(self) -> Connection:
         if self._connection is None:
-            self._connection = await self._pool.acquire(timeout=CONNECT_SECONDS_MAX)
-            # Tables grow from nothing to millions of rows while one plan is kept, and all that is asked has an index.
-            await self._connection.execute("SET enable_seqscan = off")
-            await self._connection.execute("SET jit = off")
-            # An append sent over an earlier connection may still be under way. This waits until it has ended, so that
-            # looking its keys up says what became of it.
-            if await self._connection.fetchval(self._queries["await_own_append"], self._writer_id) is None:
-                raise FenceLost
-            self._numbers = LastNumbers(*await self._connection.fetchrow(self._queries["last_numbers"]) or ())
+            self._connection = connection = await connect(self._database_url)
+            with translated(maybe_done=False):
+                # Tables grow from nothing to millions of rows while one plan is kept; all that is asked has an index.
+                await connection.execute("SET enable_seqscan = off")
+                await connection.execute("SET jit = off")
+                # An append sent over an earlier connection may still be under way. This waits until it has ended, so
+                # that looking its keys up says what became of it.
+                if await connection.fetchval(self._queries["await_own_append"], self._writer_id) is None:
+                    raise FenceLost(str(self._writer_id))
+                self._numbers = LastNumbers(*await connection.fetchrow(self._queries["last_numbers"]) or ())
         return self._connection
 
 
@@ -187,7 +151,7 @@ class LedgerBatch:
             *self._entry_columns(decided, first),
         )
         if not alive:
-            raise FenceLost
+            raise FenceLost(str(self._writer_id))
 
     def _entry_columns(self, decided: Sequence[tuple[KeyedRequest, Decision]], first: int) -> list[str]:
         """Transfer's number, line, account's number, coins, reason."""
