@@ -1,7 +1,7 @@
 """Which settings a service gets on one machine. Open this when a service needs one more.
 
 They are variables, as in a cluster: the same mapping serves one process and several, and whatever is already in the
-environment wins, so DARBAR_TABLE_TURN_SECONDS_MAX=10 works with `darbar up` too.
+environment wins, so DARBAR_TERMS_TURN_SECONDS_MAX=10 works with `darbar up` too.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from darbar_kit.provision import DatabaseUrls
+from darbar_kit.settings import names
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import ALL, Service
 
@@ -62,8 +63,10 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case _:
             pass
+    # Some are shared by several services and have a prefix of their own.
+    known = names(service.settings_type, service.prefix)
     return {service.prefix + name.upper(): value for name, value in made.items()} | {
-        name: value for name, value in given.items() if name.startswith(service.prefix) and value
+        name: value for name, value in given.items() if (name.startswith(service.prefix) or name in known) and value
     }
 
 

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from darbar_contracts.tables import TermsLimits
 from darbar_kit.provision import DatabaseUrls
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import BY_NAME, owner
@@ -67,12 +68,23 @@ def test_only_the_lobby_is_told_the_private_key() -> None:
 
 
 def test_what_is_given_is_stronger() -> None:
-    given = {"DARBAR_TABLE_TURN_SECONDS_MAX": "10", "DARBAR_TABLE_PROCESS_ADDRESS": "y:2", "DARBAR_LOBBY_X": "1"}
+    given = {"DARBAR_TABLE_COUNT_IN_SECONDS": "1", "DARBAR_TABLE_PROCESS_ADDRESS": "y:2", "DARBAR_LOBBY_X": "1"}
 
     told = variables(BY_NAME["table"], WIRING, address="x:1", given=given)
 
-    assert (told["DARBAR_TABLE_TURN_SECONDS_MAX"], told["DARBAR_TABLE_PROCESS_ADDRESS"]) == ("10", "y:2")
+    assert (told["DARBAR_TABLE_COUNT_IN_SECONDS"], told["DARBAR_TABLE_PROCESS_ADDRESS"]) == ("1", "y:2")
     assert "DARBAR_LOBBY_X" not in told
+
+
+def test_what_a_table_may_agree_on_is_told_to_lobby_and_table_alike() -> None:
+    given = {"DARBAR_TERMS_TURN_SECONDS_MIN": "1", "DARBAR_TERMS_BET_COINS_MAX": "2000", "DARBAR_TERMS_X": "1"}
+    terms = TermsLimits(turn_seconds_min=1, bet_coins_max=2000)
+
+    for name in ("lobby", "table"):
+        told = variables(BY_NAME[name], WIRING, address="x:1", given=given)
+        assert getattr(BY_NAME[name].settings(told), "terms") == terms  # noqa: B009  # Of either type.
+        assert "DARBAR_TERMS_X" not in told
+    assert not set(given) & set(variables(BY_NAME["bot"], WIRING, address="x:1", given=given))
 
 
 def test_an_empty_variable_counts_as_not_given() -> None:

@@ -11,13 +11,17 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from darbar_contracts.tables import BotLevel, JsonObject, TableLook, TableTerms, Visibility
+from darbar_contracts.tables import (
+    BET_COINS_STAKED_MAX,
+    BotLevel,
+    JsonObject,
+    TableLook,
+    TableTerms,
+    TermsLimits,
+    Visibility,
+)
 
-BET_COINS_MIN = 25
-BET_COINS_MAX = 1000
-TURN_SECONDS_MIN = 5
-TURN_SECONDS_MAX = 30
-TURN_SECONDS_QUICK_PLAY = 15
+TURN_SECONDS_USUAL = 15
 TABLES_LISTED_MAX = 50
 # A refresh token may be used again for so long: its answer may be lost, and two tabs wake up at the same moment.
 REFRESH_REPEAT_SECONDS_MAX = 60.0
@@ -56,13 +60,14 @@ class ChangeMe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """POST /v1/tables. `seats` left out: the game's usual number."""
+    """POST /v1/tables. Left out, `seats` is the game's usual number and `turn_seconds` 15, or the next that is offered.
+    What is offered is told by the catalogue."""
 
     game: str
-    bet_coins: Annotated[int, Meta(ge=BET_COINS_MIN, le=BET_COINS_MAX)]
+    bet_coins: int
     options: JsonObject = {}
     seats: int | None = None
-    turn_seconds: Annotated[int, Meta(ge=TURN_SECONDS_MIN, le=TURN_SECONDS_MAX)] = TURN_SECONDS_QUICK_PLAY
+    turn_seconds: int | None = None
     visibility: Visibility = "private"
     bot_level: BotLevel = "normal"
 
@@ -71,15 +76,15 @@ class QuickPlay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """POST /v1/quick-play: a public table of this game and bet, or a new one."""
 
     game: str
-    bet_coins: Annotated[int, Meta(ge=BET_COINS_MIN, le=BET_COINS_MAX)]
+    bet_coins: int
 
 
 class ListQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """GET /v1/tables. `after` is the `next` of the page before."""
 
     game: str | None = None
-    bet_coins_min: Annotated[int, Meta(ge=0, le=BET_COINS_MAX)] = 0
-    bet_coins_max: Annotated[int, Meta(ge=0, le=BET_COINS_MAX)] = BET_COINS_MAX
+    bet_coins_min: Annotated[int, Meta(ge=0, le=BET_COINS_STAKED_MAX)] = 0
+    bet_coins_max: Annotated[int, Meta(ge=0, le=BET_COINS_STAKED_MAX)] = BET_COINS_STAKED_MAX
     limit: Annotated[int, Meta(ge=1, le=TABLES_LISTED_MAX)] = TABLES_LISTED_DEFAULT
     after: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
 
@@ -164,10 +169,11 @@ class ToppedUp(msgspec.Struct, frozen=True):
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """GET /v1/games."""
+    """GET /v1/games. `terms`: between which bets and times for a turn a table of any game can be made."""
 
     games: tuple[GameOffered, ...]
     avatars: tuple[str, ...]
+    terms: TermsLimits
 
 
 class TableRef(msgspec.Struct, frozen=True):

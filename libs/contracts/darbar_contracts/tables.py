@@ -12,6 +12,9 @@ JsonObject: TypeAlias = dict[str, Any]
 Visibility = Literal["public", "private"]
 BotLevel = Literal["easy", "normal", "strong"]
 
+# The wallet takes no higher stake.
+BET_COINS_STAKED_MAX = 1_000_000
+
 
 class TableTerms(msgspec.Struct, frozen=True):
     """What is agreed when a table is opened, and holds until it is closed. `options` has every option of the game."""
@@ -23,6 +26,30 @@ class TableTerms(msgspec.Struct, frozen=True):
     turn_seconds: int
     visibility: Visibility
     bot_level: BotLevel
+
+
+class TermsLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table may agree on: one setting of all services, DARBAR_TERMS_<FIELD>, told in the catalogue."""
+
+    bet_coins_min: int = 25
+    bet_coins_max: int = 1000
+    turn_seconds_min: int = 5
+    turn_seconds_max: int = 30
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bet_coins_min <= self.bet_coins_max <= BET_COINS_STAKED_MAX:
+            raise ValueError(f"bets go from 1 to {BET_COINS_STAKED_MAX} coins, the lowest first")
+        if not 1 <= self.turn_seconds_min <= self.turn_seconds_max:
+            raise ValueError("a turn has at least a second, the shortest first")
+
+    def problems(self, *, bet_coins: int, turn_seconds: int) -> dict[str, str]:
+        """What is not offered, a sentence for each field."""
+        found: dict[str, str] = {}
+        if not self.bet_coins_min <= bet_coins <= self.bet_coins_max:
+            found["bet_coins"] = f"must be {self.bet_coins_min} to {self.bet_coins_max}."
+        if not self.turn_seconds_min <= turn_seconds <= self.turn_seconds_max:
+            found["turn_seconds"] = f"must be {self.turn_seconds_min} to {self.turn_seconds_max}."
+        return found
 
 
 class WhereRequest(msgspec.Struct, frozen=True):

@@ -22,11 +22,22 @@ class SettingsInvalid(Exception):
 
 
 def load(settings_type: type[_Settings], *, prefix: str, environ: Mapping[str, str] | None = None) -> _Settings:
-    """Reads `prefix` + FIELD_NAME for each field. An empty variable counts as not given."""
+    """Reads `prefix` + FIELD_NAME for each field. An empty variable counts as not given.
+
+    A field that is a struct itself is shared by several services, which all read the same variables: with the prefix
+    DARBAR_SHOP_ its field `sizes` is read from DARBAR_SIZES_ + FIELD_NAME.
+    """
     source = os.environ if environ is None else environ
     values: dict[str, object] = {}
     problems: list[str] = []
-    for variable, field in zip(names(settings_type, prefix), msgspec.structs.fields(settings_type), strict=True):
+    for field in msgspec.structs.fields(settings_type):
+        if _is_shared(field):
+            try:
+                values[field.name] = load(field.type, prefix=_shared_prefix(prefix, field), environ=source)
+            except SettingsInvalid as error:
+                problems += error.problems
+            continue
+        variable = prefix + field.name.upper()
         text = source.get(variable, "")
         if text == "":
             if field.required:
@@ -47,7 +58,11 @@ def load(settings_type: type[_Settings], *, prefix: str, environ: Mapping[str, s
 
 def names(settings_type: type[msgspec.Struct], prefix: str) -> list[str]:
     """The variables that `load` reads, in the order of the fields."""
-    return [prefix + field.name.upper() for field in msgspec.structs.fields(settings_type)]
+    found: list[str] = []
+    for field in msgspec.structs.fields(settings_type):
+        shared = names(field.type, _shared_prefix(prefix, field)) if _is_shared(field) else None
+        found += [prefix + field.name.upper()] if shared is None else shared
+    return found
 
 
 def unknown(environ: Mapping[str, str], known: Collection[str], *, prefix: str) -> list[str]:
@@ -63,6 +78,14 @@ def unknown(environ: Mapping[str, str], known: Collection[str], *, prefix: str) 
 def environment() -> dict[str, str]:
     """A copy of the environment, for a child process that must inherit it."""
     return dict(os.environ)
+
+
+def _is_shared(field: msgspec.structs.FieldInfo) -> bool:
+    return isinstance(field.type, type) and issubclass(field.type, msgspec.Struct)
+
+
+def _shared_prefix(prefix: str, field: msgspec.structs.FieldInfo) -> str:
+    return f"{prefix.partition('_')[0]}_{field.name.upper()}_"
 
 
 def _value(text: str, field_type: object) -> object:

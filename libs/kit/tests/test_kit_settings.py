@@ -62,3 +62,39 @@ def test_what_nothing_reads_is_told_with_the_name_that_was_meant() -> None:
         "SHOP_HTTP_PROT is no setting (is SHOP_HTTP_PORT meant?)",
         "SHOP_KITCHEN is no setting",
     ]
+
+
+class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+    smallest: int = 1
+    largest: int = 9
+
+    def __post_init__(self) -> None:
+        if self.smallest > self.largest:
+            raise ValueError("the smallest is larger than the largest")
+
+
+class ShelfSettings(msgspec.Struct, frozen=True, kw_only=True):
+    label: str
+    sizes: Sizes = Sizes()
+
+
+class HatSettings(msgspec.Struct, frozen=True, kw_only=True):
+    sizes: Sizes = Sizes()
+
+
+def test_a_struct_among_the_fields_is_read_from_variables_that_services_share() -> None:
+    environ = {"SHOP_SHELF_LABEL": "a", "SHOP_SIZES_SMALLEST": "3", "SHOP_SHELF_SIZES_LARGEST": "4"}
+
+    shelf = load(ShelfSettings, prefix="SHOP_SHELF_", environ=environ)
+
+    assert shelf == ShelfSettings(label="a", sizes=Sizes(smallest=3))
+    assert load(HatSettings, prefix="SHOP_HAT_", environ=environ).sizes == shelf.sizes
+    assert names(ShelfSettings, "SHOP_SHELF_") == ["SHOP_SHELF_LABEL", "SHOP_SIZES_SMALLEST", "SHOP_SIZES_LARGEST"]
+
+
+@pytest.mark.parametrize("wrong", [{"SHOP_SIZES_SMALLEST": "few"}, {"SHOP_SIZES_SMALLEST": "10"}])
+def test_a_wrong_shared_variable_is_told_with_all_others(wrong: dict[str, str]) -> None:
+    with pytest.raises(SettingsInvalid) as caught:
+        load(ShelfSettings, prefix="SHOP_SHELF_", environ=wrong)
+
+    assert [problem.split()[0][:11] for problem in caught.value.problems] == ["SHOP_SHELF_", "SHOP_SIZES_"]

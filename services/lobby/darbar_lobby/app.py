@@ -104,7 +104,7 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
     sql = queries("darbar_lobby")
     store, directory, table_client = AccountStore(database, sql), DirectoryStore(database, sql), TableClient(bus)
     projector = DirectoryProjector(directory)
-    games = Games(ALL, rules_folder=settings.rules_folder)
+    games = Games(ALL, limits=settings.terms, rules_folder=settings.rules_folder)
     app[STORE] = store
     app[GRANTS] = grants = Grants(store, bus, metrics)
     app[CONSUMER] = _watch_tasks(app, directory, projector, table_client)

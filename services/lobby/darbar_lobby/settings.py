@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from darbar_contracts.tables import TermsLimits
+
 GUESTS_AN_HOUR_MAX = 5
 REQUESTS_A_MINUTE_MAX = 600
 CODE_LOOKUPS_A_MINUTE_MAX = 10
@@ -29,3 +31,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cors_origins: tuple[str, ...] = ()
     rules_folder: str = ""
     database_connections_max: int = 8
+    terms: TermsLimits = TermsLimits()

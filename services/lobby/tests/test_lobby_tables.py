@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
+import msgspec
 import pytest
 import pytest_asyncio
 from lobby_doubles import PROCESS, LobbyServer, open_lobby
 
 from darbar_contracts.frames import TableReason
+from darbar_contracts.tables import TermsLimits
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 
@@ -75,11 +77,16 @@ async def test_the_host_has_the_name_of_now(lobby: LobbyServer) -> None:
         ({"options": {"winning_points": 9}}, 422, "option_invalid", ["winning_points"]),
         ({"options": {"six_point_finish": True}}, 422, "option_invalid", ["six_point_finish"]),
         ({"seats": 5}, 422, "option_invalid", ["seats"]),
-        ({"bet_coins": 24}, 400, "body_invalid", None),
-        ({"bet_coins": 1001}, 400, "body_invalid", None),
+        ({"bet_coins": 24}, 422, "option_invalid", ["bet_coins"]),
+        ({"bet_coins": 1001}, 422, "option_invalid", ["bet_coins"]),
         ({"bet_coins": "100"}, 400, "body_invalid", None),
-        ({"turn_seconds": 4}, 400, "body_invalid", None),
-        ({"turn_seconds": 31}, 400, "body_invalid", None),
+        ({"turn_seconds": 4}, 422, "option_invalid", ["turn_seconds"]),
+        (
+            {"turn_seconds": 31, "bet_coins": 0, "seats": 9},
+            422,
+            "option_invalid",
+            ["bet_coins", "seats", "turn_seconds"],
+        ),
         ({"visibility": "secret"}, 400, "body_invalid", None),
         ({"bot_level": "perfect"}, 400, "body_invalid", None),
         ({"spectators": True}, 400, "body_invalid", None),
@@ -95,6 +102,21 @@ async def test_a_table_is_refused(
     if fields is not None:
         assert sorted(answered.body["details"]["fields"]) == fields
     assert len(lobby.table.asked) == asked_before
+
+
+async def test_the_operator_says_what_a_table_may_agree_on(make_database: MakeDatabase, make_nats: MakeNats) -> None:
+    terms = TermsLimits(bet_coins_min=1, bet_coins_max=2, turn_seconds_min=1, turn_seconds_max=3)
+    async with open_lobby(make_database, make_nats, terms=terms) as lobby:
+        told = (await lobby.stranger().get("/v1/games")).body["terms"]
+        assert told == msgspec.to_builtins(terms)
+        host = await lobby.guest()
+        assert (await host.make_table(lobby.key(), bet_coins=2, turn_seconds=1)).status == 201
+        assert (await host.make_table(lobby.key(), bet_coins=3)).code == "option_invalid"
+        assert (await host.make_table(lobby.key(), bet_coins=1)).status == 201
+        asked = [(table.terms.bet_coins, table.terms.turn_seconds) for table in lobby.table.asked]
+        assert asked == [(2, 1), (1, 3)], "the usual time is not offered here: the nearest one is"
+        played = {"game": "court_piece", "bet_coins": 3}
+        assert (await (await lobby.guest()).post("/v1/quick-play", played)).code == "option_invalid"
 
 
 @pytest.mark.parametrize(

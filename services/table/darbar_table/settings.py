@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from darbar_contracts.frames import FRAMES_A_SECOND_MAX
+from darbar_contracts.tables import TermsLimits
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,10 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     count_in_seconds: float = 7.0
     bot_pause_seconds_min: float = 0.6
     bot_pause_seconds_max: float = 1.6
-    turn_seconds_min: int = 5
-    turn_seconds_max: int = 30
-    bet_coins_min: int = 25
-    bet_coins_max: int = 1000
+    terms: TermsLimits = TermsLimits()
     seeds_open_seconds: float = 1.0
     offline_grace_seconds: float = 5.0
     keep_in_game_seconds: float = 600.0

@@ -8,11 +8,13 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from darbar_contracts.api import Catalogue, GameOffered
+from darbar_contracts.api import TURN_SECONDS_USUAL, Catalogue, GameOffered, NewTable
+from darbar_contracts.tables import TableTerms, TermsLimits
 from darbar_lobby.domain.names import AVATARS
 from darbar_rules.game import AnyGame
 from darbar_rules.options import OptionInvalid
 
+ANY_TERMS = TermsLimits()
 _UNKNOWN_OPTION = "is not an option of this game."
 
 
@@ -38,16 +40,39 @@ class TableChoice(msgspec.Struct, frozen=True):
 class Games:
     """The registry of the rules as people choose from it."""
 
-    def __init__(self, games: Collection[AnyGame], *, rules_folder: str = "") -> None:
+    def __init__(self, games: Collection[AnyGame], *, limits: TermsLimits = ANY_TERMS, rules_folder: str = "") -> None:
         self._by_name = {game.name: game for game in games}
+        self._limits = limits
         self._pages = _pages(self._by_name, rules_folder)
-        self.catalogue = Catalogue(games=tuple(_offered(game) for game in games), avatars=AVATARS)
+        self.catalogue = Catalogue(games=tuple(_offered(game) for game in games), avatars=AVATARS, terms=limits)
 
     def page(self, game: str) -> str:
         """How a game is played, for people, in Markdown. Raises GameUnknown, also where no pages are kept."""
         if game not in self._pages:
             raise GameUnknown(game)
         return self._pages[game]
+
+    def terms(self, body: NewTable) -> TableTerms:
+        """What a table with this body agrees on. Raises GameUnknown and OptionsInvalid."""
+        limits, turn_seconds = self._limits, body.turn_seconds
+        if turn_seconds is None:
+            turn_seconds = min(max(TURN_SECONDS_USUAL, limits.turn_seconds_min), limits.turn_seconds_max)
+        problems = limits.problems(bet_coins=body.bet_coins, turn_seconds=turn_seconds)
+        try:
+            choice = self.choice(body.game, body.options, body.seats)
+        except OptionsInvalid as invalid:
+            raise OptionsInvalid(invalid.fields | problems) from invalid
+        if problems:
+            raise OptionsInvalid(problems)
+        return TableTerms(
+            game=body.game,
+            options=choice.options,
+            seats=choice.seats,
+            bet_coins=body.bet_coins,
+            turn_seconds=turn_seconds,
+            visibility=body.visibility,
+            bot_level=body.bot_level,
+        )
 
     def choice(self, game: str, options: dict[str, Any], seats: int | None) -> TableChoice:
         """Raises GameUnknown and OptionsInvalid. `seats` None is the game's usual number."""

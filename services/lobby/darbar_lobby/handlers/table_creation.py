@@ -16,7 +16,7 @@ from darbar_kit.errors import Refused, Unavailable
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry
 from darbar_lobby.domain.idempotency import IDEMPOTENCY_KEY, body_sha256
 from darbar_lobby.handlers.addresses import invite_url, socket_of
-from darbar_lobby.handlers.catalogue import Games, GameUnknown, OptionsInvalid, TableChoice
+from darbar_lobby.handlers.catalogue import Games, GameUnknown, OptionsInvalid
 from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.metrics import Metrics
@@ -55,8 +55,7 @@ class TableCreation:
 
     def new_intention(self, host: Person, key: str, body: NewTable) -> NewIntention:
         """What is to be stored for a new table. Raises Refused when the body or the key is no good."""
-        choice = self._choice(body)
-        request = _create_table(str(uuid.uuid4()), host, body, choice=choice)
+        request = CreateTable(str(uuid.uuid4()), self._terms(body), host)
         entry = _entry(request, invite_token=secrets.token_urlsafe(INVITE_BYTES), created_at=datetime.now(UTC))
         return NewIntention(host.account_id, _validated_key(key), body_sha256(body), request, entry)
 
@@ -108,9 +107,9 @@ class TableCreation:
             self._metrics.tables_made.labels(entry.terms.game).inc()
         return stored
 
-    def _choice(self, body: NewTable) -> TableChoice:
+    def _terms(self, body: NewTable) -> TableTerms:
         try:
-            return self._games.choice(body.game, body.options, body.seats)
+            return self._games.terms(body)
         except GameUnknown:
             raise Refused(Reason.GAME_UNKNOWN) from None
         except OptionsInvalid as invalid:
@@ -123,19 +122,6 @@ def _validated_key(key: str) -> str:
     if not IDEMPOTENCY_KEY.fullmatch(key):
         raise Refused(Reason.IDEMPOTENCY_KEY_INVALID)
     return key
-
-
-def _create_table(table_id: str, host: Person, body: NewTable, *, choice: TableChoice) -> CreateTable:
-    terms = TableTerms(
-        game=body.game,
-        options=choice.options,
-        seats=choice.seats,
-        bet_coins=body.bet_coins,
-        turn_seconds=body.turn_seconds,
-        visibility=body.visibility,
-        bot_level=body.bot_level,
-    )
-    return CreateTable(table_id, terms, host)
 
 
 def _entry(request: CreateTable, *, invite_token: str, created_at: datetime) -> DirectoryEntry:

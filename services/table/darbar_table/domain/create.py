@@ -28,7 +28,7 @@ def option_invalid(field: str, reason: str) -> Refused:
 
 def _checked(draft: Draft, terms: TableTerms) -> TableTerms:
     """The terms with every option of the game, also those that were left to their defaults."""
-    rules, limits = draft.table.rules, draft.context.settings
+    rules, limits = draft.table.rules, draft.context.settings.terms
     try:
         options = msgspec.convert(terms.options, rules.options_type)
         rules.check_options(options)
@@ -38,8 +38,7 @@ def _checked(draft: Draft, terms: TableTerms) -> TableTerms:
         raise option_invalid(f"options.{error.option}", error.reason) from error
     if terms.seats not in rules.seat_counts(options):
         raise option_invalid("seats", f"one of {rules.seat_counts(options)}")
-    if not limits.bet_coins_min <= terms.bet_coins <= limits.bet_coins_max:
-        raise option_invalid("bet_coins", f"{limits.bet_coins_min} to {limits.bet_coins_max}")
-    if not limits.turn_seconds_min <= terms.turn_seconds <= limits.turn_seconds_max:
-        raise option_invalid("turn_seconds", f"{limits.turn_seconds_min} to {limits.turn_seconds_max}")
+    problems = limits.problems(bet_coins=terms.bet_coins, turn_seconds=terms.turn_seconds)
+    if problems:
+        raise refused(TableReason.OPTION_INVALID, fields=problems)
     return msgspec.structs.replace(terms, options=msgspec.to_builtins(options))
