@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def unfinished(finished: Path, tmp_path: Path) -> Path:
 
 def setup(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", str(project / "deploy" / "local" / "setup.sh"), *arguments],
+        [shutil.which("bash") or "bash", str(project / "deploy" / "local" / "setup.sh"), *arguments],
         env={"PATH": os.defpath, "PYTHON": sys.executable, "PIP_NO_INDEX": "1", **variables},
         capture_output=True,
         check=False,
@@ -83,6 +84,57 @@ def test_it_does_what_is_needed_and_no_more(project: Path) -> None:
     command = [str(project / ".venv" / "bin" / "darbar"), "up", "--port", "9"]
     said = subprocess.run(command, capture_output=True, check=True, text=True, cwd="/")
     assert said.stdout == "darbar up --port 9\n"
+
+
+def test_two_at_once_do_it_once(unfinished: Path) -> None:
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(lambda _: lines(setup(unfinished)), range(3)))
+
+    waiting = ["setup: waiting for another setup"]
+    assert sorted(done) in ([[], [], RUN], [[], RUN, waiting], [RUN, waiting, waiting])
+
+
+OPTIMISED = "exit 0"
+NOT_OPTIMISED = 'case "$2" in *CONFIG_ARGS*) exit 1;; esac; exit 0'
+WITHOUT_VENV = 'case "$2" in *ensurepip*) exit 1;; esac; exit 0'
+OLD = "exit 1"
+
+
+@pytest.mark.parametrize(
+    ("pythons", "taken"),
+    [
+        ({"python3": NOT_OPTIMISED, "python3.13": OPTIMISED}, "python3.13"),
+        ({"python3": OPTIMISED, "python3.13": OPTIMISED}, "python3"),
+        ({"python3": NOT_OPTIMISED, "python3.12": NOT_OPTIMISED}, "python3"),
+        ({"python3": OLD, "python3.14": WITHOUT_VENV, "python3.12": NOT_OPTIMISED}, "python3.12"),
+    ],
+)
+def test_an_interpreter_built_with_optimisation_is_taken_first(
+    project: Path, pythons: dict[str, str], taken: str
+) -> None:
+    for name, script in pythons.items():
+        python = project / "bin" / name
+        python.parent.mkdir(exist_ok=True)
+        python.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo Python 3.x && exit 0\n{script}\n')
+        python.chmod(0o755)
+
+    # Without the interpreters of this machine, and without a Python that could really make an environment.
+    done = setup(project, PYTHON="", PATH=f"{project / 'bin'}:{tools(project)}")
+
+    optimisation = "with" if pythons[taken] == OPTIMISED else "without"
+    path = project / "bin" / taken
+    assert done.stdout.splitlines()[0] == (
+        f"setup: making .venv with Python 3.x ({path}, built {optimisation} optimisation)"
+    )
+
+
+def tools(project: Path) -> Path:
+    """What a script needs beside Python."""
+    folder = project / "tools"
+    folder.mkdir()
+    for name in ("bash", "dirname", "sha256sum", "readlink", "cat", "sh"):
+        folder.joinpath(name).symlink_to(shutil.which(name) or name)
+    return folder
 
 
 def test_what_development_needs_includes_what_runs(unfinished: Path) -> None:
