@@ -48,6 +48,8 @@ _UNSAFE_SETTINGS = MappingProxyType(
         "max_wal_size": "256MB",
         "min_wal_size": "16MB",
         "io_method": "sync",
+        # In the data folder: what a killed server leaves goes with it.
+        "dynamic_shared_memory_type": "mmap",
         "autovacuum": "off",
     }
 )
