@@ -40,7 +40,7 @@ ENVIRONMENT_READERS: Mapping[str, str] = {
 }
 BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ("deploy/local/darbar_local/starting.py", "_clean_up"): "the servers are stopped whatever went wrong",
-    ("libs/kit/darbar_kit/bus.py", "_outcome"): "the outermost loop of a message: the sender must get an answer",
+    ("libs/kit/darbar_kit/bus/messages.py", "outcome"): "the outermost loop of a message: its sender gets an answer",
     (
         "libs/kit/darbar_kit/database/away.py",
         "translated",
@@ -66,7 +66,7 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ("services/table/darbar_table/store/writer.py", "Writer._stored_of"): "the look is repeated until it succeeds",
 }
 TASK_OWNERS: Mapping[tuple[str, str], str] = {
-    ("libs/kit/darbar_kit/bus.py", "Bus.serve.take"): "the bus keeps what it runs, and ends it in close()",
+    ("libs/kit/darbar_kit/bus/connection.py", "Bus.serve.take"): "the bus keeps what it runs, and ends it in close()",
     ("services/table/darbar_table/app.py", "_first"): "ended three lines below",
     (
         "services/table/darbar_table/handlers/create.py",

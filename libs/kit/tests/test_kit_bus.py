@@ -8,8 +8,8 @@ import msgspec
 import pytest
 import structlog
 
-from darbar_kit import bus as bus_module
 from darbar_kit.bus import MESSAGE_BYTES_MAX, Bus, MessageTooLarge
+from darbar_kit.bus import connection as bus_module
 from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeNats, eventually
@@ -107,6 +107,18 @@ async def test_a_message_of_another_form_is_refused(bus: Bus, other: Bus) -> Non
 
 class Empty(msgspec.Struct, frozen=True):
     pass
+
+
+async def test_an_answer_of_another_form_is_an_outage_and_no_fault_of_the_asker(bus: Bus, other: Bus) -> None:
+    class Nested(msgspec.Struct, frozen=True):
+        answer: Answer
+
+    await other.serve("shop.double", Question, double)
+
+    with pytest.raises(Unavailable) as raised:
+        await bus.request("shop.double", Question(4), Nested, timeout_seconds=5)
+
+    assert raised.value.code == "service_failed"
 
 
 async def test_nobody_there_is_known_at_once(bus: Bus) -> None:

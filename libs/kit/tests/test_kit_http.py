@@ -38,6 +38,9 @@ async def fail(request: web.Request) -> web.Response:
             raise Refused("seat_taken", "somebody sits there", {"seat": 3})
         case "unavailable":
             raise Unavailable("wallet_silent", retry=3)
+        case "unreadable":
+            msgspec.json.decode(b"{}", type=Order)  # What we have stored ourselves, for instance.
+            raise AssertionError
         case "limited":
             raise TooManyRequests("orders", 2.1)
         case "gone":
@@ -142,8 +145,9 @@ async def test_a_limit_says_which_one_and_when_to_come_back(client: Client) -> N
     )
 
 
-async def test_a_bug_tells_nothing_of_itself(client: Client) -> None:
-    status, body = await problem(await client.get("/fail/bug"))
+@pytest.mark.parametrize("bug", ["bug", "unreadable"])
+async def test_a_bug_tells_nothing_of_itself(client: Client, bug: str) -> None:
+    status, body = await problem(await client.get(f"/fail/{bug}"))
 
     assert (status, body["code"]) == (500, "internal")
     assert "a bug" not in str(body)

@@ -47,7 +47,7 @@ from darbar_contracts.tables import (
     WhereRequest,
 )
 from darbar_contracts.wallet import GrantRequest, WalletAnswer, WalletReason
-from darbar_kit.bus import Bus, Listening
+from darbar_kit.bus import Bus, Subscription, ensure_stream
 from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase, eventually
@@ -55,7 +55,7 @@ from darbar_kit.tokens import new_private_key_pem
 from darbar_lobby.app import CONSUMER as APP_CONSUMER
 from darbar_lobby.app import build_app
 from darbar_lobby.domain.table_look import sits_alone
-from darbar_lobby.milestone_consumer import CONSUMER, ensure_milestones
+from darbar_lobby.milestone_consumer import CONSUMER, MILESTONES
 from darbar_lobby.settings import Settings
 
 MIGRATIONS = Path(darbar_lobby.__file__).parent / "migrations"
@@ -86,7 +86,7 @@ class TableDouble:
         await self._bus.serve(table_create(PROCESS), CreateTable, self._create)
         await self._bus.serve(table_look(PROCESS), LookRequest, self._look)
         await self._bus.serve(table_leave_alone(PROCESS), LeaveAloneRequest, self._leave_alone)
-        await ensure_milestones(self._bus.jetstream)
+        await ensure_stream(self._bus.jetstream, MILESTONES)
 
     def seat(self, table_id: str, seat: int, person: Person | None, *, bot: bool = False) -> None:
         """Changes what a look says."""
@@ -119,7 +119,7 @@ class TableDouble:
 
     async def tell_if_it_can(self, *told: Milestone) -> None:
         with suppress(nats.errors.Error):
-            await ensure_milestones(self._bus.jetstream)
+            await ensure_stream(self._bus.jetstream, MILESTONES)
             await self.tell(*told)
 
     async def waiting(self) -> int:
@@ -182,7 +182,7 @@ class WalletDouble:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._listening: Listening | None = None
+        self._listening: Subscription | None = None
         self.asked: list[GrantRequest] = []
         self.balances: dict[str, int] = {}
         self.refusal: WalletReason | None = None

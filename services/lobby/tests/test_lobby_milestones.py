@@ -22,8 +22,8 @@ from lobby_doubles import (
     settings_for,
 )
 
+from darbar_kit.bus.consumer import FETCHES_IDLE_MAX, StreamConsumer
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-from darbar_lobby import milestone_consumer
 from darbar_lobby.app import build_app
 
 
@@ -124,14 +124,12 @@ async def test_a_gap_waits_for_a_table_service_that_is_away(lobby: LobbyServer) 
 async def test_a_lobby_to_which_nothing_is_told_stays_ready(
     make_database: MakeDatabase, make_nats: MakeNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("darbar_lobby.milestone_consumer.FETCH_SECONDS", 0.02)
+    monkeypatch.setattr("darbar_kit.bus.consumer.FETCH_SECONDS", 0.02)
     fetches: list[None] = []
-    monkeypatch.setattr(
-        "darbar_lobby.milestone_consumer._fetched", counting(milestone_consumer._fetched, lambda: fetches.append(None))
-    )
+    monkeypatch.setattr(StreamConsumer, "_fetched", counting(StreamConsumer._fetched, lambda: fetches.append(None)))
     async with open_lobby(make_database, make_nats) as lobby:
         await eventually(lambda: lobby.is_subscribed)
-        while len(fetches) < 10 * milestone_consumer.FETCHES_IDLE_MAX:
+        while len(fetches) < 10 * FETCHES_IDLE_MAX:
             assert (await lobby.stranger().get("/readyz")).body == {"status": "ready", "missing": []}
         assert await lobby.metric("lobby_task_restarts_total") == 0
         _, table_id = await new_table(lobby)

@@ -10,7 +10,7 @@ import structlog
 from aiohttp import web
 
 from darbar_contracts.frames import TableReason
-from darbar_kit.bus import Bus, Listening
+from darbar_kit.bus import Bus, Subscription
 from darbar_kit.database import open_pool, queries
 from darbar_kit.errors import Unavailable
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
@@ -104,9 +104,9 @@ class Service:
             node = TableNode(
                 self.settings, store=store, bus=bus, metrics=self.metrics, queries=queries("darbar_table.store")
             )
-            listening: list[Listening] = []
+            listening: list[Subscription] = []
 
-            async def on_ready(node: TableNode = node, listening: list[Listening] = listening) -> None:
+            async def on_ready(node: TableNode = node, listening: list[Subscription] = listening) -> None:
                 self.node = node
                 listening += await serve_node(bus, node, questions=questions, creator=creator)
                 opened.set()

@@ -10,7 +10,7 @@ from darbar_contracts.tables import (
     MilestonesRequest,
     WhereRequest,
 )
-from darbar_kit.bus import Bus, Listening
+from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.inspection import Inspection
@@ -23,7 +23,7 @@ async def serve_process(bus: Bus, *, questions: Questions, inspection: Inspectio
     await bus.serve(subjects.TABLE_MILESTONES, MilestonesRequest, inspection.milestones, queue=subjects.TABLE_QUEUE)
 
 
-async def serve_node(bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator) -> list[Listening]:
+async def serve_node(bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator) -> list[Subscription]:
     """What only this node can answer; stopped with it."""
     process_id = node.process_id
     return [

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import unquote_to_bytes
 
-import msgspec
 import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from darbar_kit.errors import KitReason, Refused, Unavailable
 from darbar_kit.http.answers import outage, problem, refusal
-from darbar_kit.http.requests import field_of
 
 # Seen by nobody but ourselves: the client has hung up.
 CLIENT_GONE_STATUS = 499
@@ -35,8 +33,6 @@ async def errors_middleware(request: web.Request, handler: Handler) -> web.Strea
         return refusal(refused)
     except Unavailable as unavailable:
         return outage(unavailable)
-    except msgspec.ValidationError as error:
-        return problem(KitReason.BODY_INVALID, str(error), field_of(error), status=400)
     except web.HTTPException as error:
         if error.status < 400:
             raise

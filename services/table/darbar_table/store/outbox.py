@@ -10,15 +10,21 @@ import nats.errors
 import structlog
 
 from darbar_contracts import subjects
-from darbar_kit.bus import Bus
+from darbar_kit.bus import Bus, Stream, ensure_stream
 from darbar_kit.cancelling import stop_if_cancelled
-from darbar_kit.streams import ensure_stream
 from darbar_table.metrics import Metrics
 from darbar_table.store.store import AWAY, Store
 
 PUBLISHED_AT_ONCE = 100
 ACKNOWLEDGED_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 1.0
+
+MILESTONES = Stream(
+    name=subjects.MILESTONE_STREAM,
+    subjects=(subjects.MILESTONE_SUBJECTS,),
+    seconds_kept=subjects.MILESTONE_SECONDS_KEPT,
+    duplicates_seconds=subjects.MILESTONE_DUPLICATES_SECONDS,
+)
 
 log = structlog.get_logger()
 
@@ -45,13 +51,7 @@ class Outbox:
         while True:
             self._stored.clear()
             try:
-                await ensure_stream(
-                    self._bus.jetstream,
-                    subjects.MILESTONE_STREAM,
-                    subjects=(subjects.MILESTONE_SUBJECTS,),
-                    seconds_kept=subjects.MILESTONE_SECONDS_KEPT,
-                    duplicates_seconds=subjects.MILESTONE_DUPLICATES_SECONDS,
-                )
+                await ensure_stream(self._bus.jetstream, MILESTONES)
                 while await self._publish_some():
                     pass
             except (*AWAY, nats.errors.Error) as error:

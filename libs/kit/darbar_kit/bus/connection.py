@@ -11,14 +11,13 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
+from nats.aio.subscription import Subscription as NatsSubscription
 from nats.js import JetStreamContext
 
+from darbar_kit.bus.messages import ERROR_HEADER, ErrorAnswer, Handler, MessageTooLarge, answer_of, encoded, outcome
 from darbar_kit.cancelling import stop_if_cancelled
-from darbar_kit.errors import KitReason, Refused, Unavailable
+from darbar_kit.errors import KitReason, Unavailable
 
-# The server's own limit is 1 MiB with headers.
-MESSAGE_BYTES_MAX = 512 * 1024
 # What waits beyond this stays in the subscription's queue of MESSAGES_WAITING_MAX; after that the newest is dropped
 # and its sender hears nothing until its time is over.
 HANDLERS_RUNNING_MAX = 256
@@ -32,12 +31,10 @@ FLUSH_SECONDS_MAX = 5
 # Older servers take per-key time limits and then ignore them.
 SERVER_VERSION_MIN = (2, 12)
 
-_ERROR_HEADER = "Darbar-Error"
 _TRACE_HEADER = "traceparent"
 
 _Message = TypeVar("_Message", bound=msgspec.Struct)
 _Answer = TypeVar("_Answer", bound=msgspec.Struct)
-_Handler = Callable[[_Message], Awaitable[msgspec.Struct | None]]
 _log = structlog.get_logger()
 
 
@@ -45,31 +42,10 @@ class ServerTooOld(Exception):
     """The NATS server lacks what the services rely on."""
 
 
-class MessageTooLarge(Exception):
-    """A message is larger than the bus carries: a bug of the sender."""
-
-
-class ErrorBody(msgspec.Struct, frozen=True):
-    """A failure on its way back. `kind`: refused, unavailable."""
-
-    kind: str
-    code: str
-    message: str = ""
-    details: dict[str, object] = {}
-    status: int = 409
-    retry: float = 1.0
-
-
-class ErrorAnswer(msgspec.Struct, frozen=True):
-    """What comes back in place of an answer, marked by the header Darbar-Error."""
-
-    error: ErrorBody
-
-
-class Listening:
+class Subscription:
     """A subject that is being served, until stop()."""
 
-    def __init__(self, subscription: Subscription, forget: Callable[["Listening"], None]) -> None:
+    def __init__(self, subscription: NatsSubscription, forget: Callable[["Subscription"], None]) -> None:
         self._subscription = subscription
         self._forget = forget
 
@@ -89,7 +65,7 @@ class Bus:
         self._closing = False
         self._errors: dict[str, None] = {}  # The different ones since the last connection, in their order.
         self._running: set[asyncio.Task[None]] = set()
-        self._listenings: set[Listening] = set()
+        self._subscriptions: set[Subscription] = set()
         self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
 
     @classmethod
@@ -148,7 +124,7 @@ class Bus:
         """Raises Refused when the other side refuses, Unavailable when no answer comes (it may be done even so)."""
         headers = {_TRACE_HEADER: traceparent} if traceparent else None
         try:
-            answered = await self._client.request(subject, _encoded(message), timeout=timeout_seconds, headers=headers)
+            answered = await self._client.request(subject, encoded(message), timeout=timeout_seconds, headers=headers)
         except nats.errors.NoRespondersError as error:
             raise Unavailable(KitReason.NO_RESPONDERS, f"nobody serves {subject}") from error
         except (TimeoutError, nats.errors.TimeoutError) as error:
@@ -157,21 +133,19 @@ class Bus:
         except nats.errors.Error as error:
             stop_if_cancelled()
             raise Unavailable(KitReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
-        if answered.headers and _ERROR_HEADER in answered.headers:
-            raise _raised(msgspec.json.decode(answered.data, type=ErrorAnswer).error)
-        return msgspec.json.decode(answered.data, type=answer_type)
+        return answer_of(answered, answer_type)
 
     async def publish(self, subject: str, message: msgspec.Struct, *, traceparent: str | None = None) -> None:
         """Sends without waiting for anybody. Lost when nobody listens: use `jetstream` for what must arrive."""
         headers = {_TRACE_HEADER: traceparent} if traceparent else None
         try:
-            await self._client.publish(subject, _encoded(message), headers=headers)
+            await self._client.publish(subject, encoded(message), headers=headers)
         except nats.errors.Error as error:
             raise Unavailable(KitReason.BUS_UNREACHABLE, f"{subject}: {type(error).__name__}") from error
 
     async def serve(
-        self, subject: str, request_type: type[_Message], handler: _Handler[_Message], *, queue: str = ""
-    ) -> Listening:
+        self, subject: str, request_type: type[_Message], handler: Handler[_Message], *, queue: str = ""
+    ) -> Subscription:
         """Answers requests with what `handler` returns, many at a time; to a plain message nothing is sent back."""
 
         async def take(received: Msg) -> None:
@@ -184,8 +158,8 @@ class Bus:
         return await self._subscribe(subject, take, queue=queue)
 
     async def listen(
-        self, subject: str, message_type: type[_Message], handler: _Handler[_Message], *, queue: str = ""
-    ) -> Listening:
+        self, subject: str, message_type: type[_Message], handler: Handler[_Message], *, queue: str = ""
+    ) -> Subscription:
         """Like serve, but one message at a time in the order they came: for streams of frames."""
 
         async def take(received: Msg) -> None:
@@ -196,8 +170,8 @@ class Bus:
     async def close(self) -> None:
         """Takes nothing new, finishes the handlers that run (for a short while), then ends the connection."""
         self._closing = True
-        for listening in list(self._listenings):
-            await listening.stop()
+        for subscription in list(self._subscriptions):
+            await subscription.stop()
         if self._running:
             _, late = await asyncio.wait(self._running, timeout=CLOSE_SECONDS_MAX)
             for task in late:
@@ -207,14 +181,14 @@ class Bus:
         with contextlib.suppress(OSError, nats.errors.Error):
             await self._client.close()
 
-    async def _subscribe(self, subject: str, take: Callable[[Msg], Awaitable[None]], *, queue: str) -> Listening:
-        subscription = await self._client.subscribe(
+    async def _subscribe(self, subject: str, take: Callable[[Msg], Awaitable[None]], *, queue: str) -> Subscription:
+        subscribed = await self._client.subscribe(
             subject, queue=queue, cb=take, pending_msgs_limit=MESSAGES_WAITING_MAX
         )
-        listening = Listening(subscription, self._listenings.discard)
-        self._listenings.add(listening)
+        subscription = Subscription(subscribed, self._subscriptions.discard)
+        self._subscriptions.add(subscription)
         await self._settle()
-        return listening
+        return subscription
 
     async def _settle(self) -> None:
         """After this the server knows the subscription: a request sent by anybody finds us."""
@@ -246,47 +220,17 @@ class Bus:
         self._running.discard(task)
         self._places.release()
 
-    async def _answer(self, received: Msg, request_type: type[_Message], handler: _Handler[_Message]) -> None:
+    async def _answer(self, received: Msg, request_type: type[_Message], handler: Handler[_Message]) -> None:
         trace = (received.headers or {}).get(_TRACE_HEADER, "")
         with structlog.contextvars.bound_contextvars(**({_TRACE_HEADER: trace} if trace else {})):
-            answer = await _outcome(received, request_type, handler)
+            answer = await outcome(received, request_type, handler)
             if received.reply and answer is not None:
                 await self._send_back(received, answer)
 
     async def _send_back(self, received: Msg, answer: msgspec.Struct) -> None:
-        headers = {_ERROR_HEADER: answer.error.kind} if isinstance(answer, ErrorAnswer) else None
+        headers = {ERROR_HEADER: answer.error.kind} if isinstance(answer, ErrorAnswer) else None
         try:
-            await self._client.publish(received.reply, _encoded(answer), headers=headers)
+            await self._client.publish(received.reply, encoded(answer), headers=headers)
         except (MessageTooLarge, nats.errors.Error) as error:
             # The sender will ask again; there is no way to tell it.
             _log.error("answer_lost", subject=received.subject, error=str(error))
-
-
-async def _outcome(received: Msg, request_type: type[_Message], handler: _Handler[_Message]) -> msgspec.Struct | None:
-    try:
-        request = msgspec.json.decode(received.data, type=request_type)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return ErrorAnswer(ErrorBody("refused", KitReason.MESSAGE_INVALID, str(error), status=400))
-    try:
-        return await handler(request)
-    except Refused as refused:
-        body = ErrorBody("refused", refused.code, refused.message, refused.details, refused.status)
-    except Unavailable as unavailable:
-        body = ErrorBody("unavailable", unavailable.code, unavailable.message, retry=unavailable.retry)
-    except Exception:  # noqa: BLE001  # The outermost loop of a message: a bug of ours, and the sender must not wait.
-        _log.exception("message_failed", subject=received.subject)
-        body = ErrorBody("unavailable", KitReason.SERVICE_FAILED, "something went wrong on the other side")
-    return ErrorAnswer(body)
-
-
-def _raised(error: ErrorBody) -> Refused | Unavailable:
-    if error.kind == "refused":
-        return Refused(error.code, error.message, error.details, error.status)
-    return Unavailable(error.code, error.message, error.retry)
-
-
-def _encoded(message: msgspec.Struct) -> bytes:
-    body = msgspec.json.encode(message)
-    if len(body) > MESSAGE_BYTES_MAX:
-        raise MessageTooLarge(f"{type(message).__name__} has {len(body)} bytes, {MESSAGE_BYTES_MAX} may be sent")
-    return body
