@@ -202,6 +202,39 @@ def sleeps_in_tests(source: Source) -> Iterator[str]:
             yield f"{source.path}:{node.lineno}: a sleep in a test: wait for a condition with a limit (`eventually`)"
 
 
+def checks_that_may_not_run(source: Source) -> Iterator[str]:
+    """A check under an `if` in a loop: another one below has to say how often it was met."""
+    if not source.is_test:
+        return
+    for function in definitions(source.tree):
+        lines = sorted(lines_of_conditional_checks(function)) if function.name.startswith("test_") else []
+        if lines and not any(
+            isinstance(part, ast.Assert | ast.Raise) and part.lineno > lines[-1] for part in function.body
+        ):
+            yield f"{source.path}:{lines[0]}: maybe nothing is checked here: count, or loop over `at_least`"
+
+
+def lines_of_conditional_checks(node: ast.AST, *, in_loop: bool = False, in_branch: bool = False) -> Iterator[int]:
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, Definition | ast.Lambda):
+            continue
+        if in_branch and is_check(part):
+            yield part.lineno
+        loop = in_loop or isinstance(part, ast.For | ast.AsyncFor | ast.While)
+        branch = in_branch or (in_loop and isinstance(part, ast.If | ast.Match))
+        yield from lines_of_conditional_checks(part, in_loop=loop, in_branch=branch)
+
+
+def is_check(node: ast.AST) -> TypeGuard[ast.Assert | ast.With]:
+    if isinstance(node, ast.With):
+        return any(
+            dotted(item.context_expr.func) == "pytest.raises"
+            for item in node.items
+            if isinstance(item.context_expr, ast.Call)
+        )
+    return isinstance(node, ast.Assert)
+
+
 def parameters_left_to_chance(source: Source) -> Iterator[str]:
     """Tests run in parallel: each process must collect the same ones."""
     for function in definitions(source.tree):
@@ -376,6 +409,7 @@ CHECKS: tuple[Callable[[Source], Iterator[str]], ...] = (
     tasks_without_an_owner,
     structs_that_can_change,
     sleeps_in_tests,
+    checks_that_may_not_run,
     parameters_left_to_chance,
     work_at_import,
     globals_that_change,
@@ -417,6 +451,13 @@ PLANTED: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (structs_that_can_change, CODE, "A = msgspec.defstruct('A', [], frozen=False)\n"),
     (sleeps_in_tests, TEST, "import time\ntime.sleep(1)\n"),
     (sleeps_in_tests, TEST, "async def f():\n    await asyncio.sleep(seconds)\n"),
+    (checks_that_may_not_run, TEST, "def test_x():\n    for x in y:\n        if x:\n            assert x > 1\n"),
+    (
+        checks_that_may_not_run,
+        TEST,
+        "def test_x():\n    assert y\n    while x:\n        match x:\n            case 1:\n"
+        "                with pytest.raises(E):\n                    f()\n",
+    ),
     (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', [str(uuid4())])\ndef test(x): ...\n"),
     (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', {'a', 'b'})\ndef test(x): ...\n"),
     (work_at_import, CODE, "configure()\n"),
@@ -464,6 +505,12 @@ LET_THROUGH: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     (structs_that_can_change, CODE, "class A(Struct, frozen=True): ...\nclass B(A, frozen=True): ...\n"),
     (sleeps_in_tests, TEST, "asyncio.sleep(0)\n"),
     (sleeps_in_tests, CODE, "asyncio.sleep(1)\n"),
+    (
+        checks_that_may_not_run,
+        TEST,
+        "def test_x():\n    for x in y:\n        if x:\n            n += 1\n            assert x\n    assert n\n",
+    ),
+    (checks_that_may_not_run, TEST, "def test_x():\n    for x in y:\n        assert x\n    if z:\n        assert z\n"),
     (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', ['a', str(1)])\ndef test(x): ...\n"),
     (globals_that_change, CODE, "SEATS = {'a': 1}\n__all__ = ['x']\ndef f():\n    seats['a'] = SEATS['a']\n"),
     (logs_that_are_sentences, CODE, "log.info('seat_taken', seat=seat)\nmath.log(f(x))\n"),

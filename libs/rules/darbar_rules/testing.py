@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from darbar_rules.deal import FLAGS_IN_BAG, Chance, bag_flags
 from darbar_rules.game import AnyGame
 from darbar_rules.options import OptionInvalid
+
+Found = TypeVar("Found")
 
 # The same examples on every machine. A smaller seed says no more than a big one: they are not shrunk.
 STEADY: Final = settings(derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
@@ -103,6 +105,13 @@ def facts_of(game: AnyGame, state: Any, *, seen: Iterable[str]) -> dict[str, Any
     }
     plain: dict[str, Any] = json.loads(json.dumps(facts))
     return plain
+
+
+def at_least(fewest: int, found: Iterable[Found]) -> list[Found]:
+    """What was looked for, to be looped over: a test that finds fewer than it thinks would check nothing, and fails."""
+    things = list(found)
+    assert len(things) >= fewest, f"found {len(things)}, not {fewest}"
+    return things
 
 
 def option_values(game: AnyGame) -> dict[str, tuple[Any, ...]]:

@@ -54,6 +54,7 @@ def test_every_deal_of_a_king_game_is_proven_from_its_seeds(game: AnyGame, optio
         assert record == DealRecord(step.after.deal.leader, step.after.deal.hands, step.after.deal.declarer)
         assert game.verify_deal(options, record, step.chance, number) == ()
     assert record == step.after.match.ended.deal
+    assert number == step.after.form.deals
 
 
 @GAMES

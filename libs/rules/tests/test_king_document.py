@@ -11,7 +11,7 @@ import pytest
 from darbar_rules.game import AnyGame
 from darbar_rules.games.king.contracts import DECK_32, DECK_52, Contract
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
-from darbar_rules.testing import option_values
+from darbar_rules.testing import at_least, option_values
 
 FOLDER = Path(__file__).parents[3] / "docs" / "rules"
 OPTION = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -35,12 +35,10 @@ def test_the_page_lists_every_contract_with_its_value(game: AnyGame, deck: int) 
     page = (FOLDER / f"{game.name}.md").read_text()
     contracts: dict[str, Contract] = game.new(game.options_type(), 4).form.contracts
     rows = {name: (each, total) for name, each, total in CONTRACT.findall(page)}
-    for name, contract in contracts.items():
-        total = contract.total(deck)
-        if name in rows:
-            assert rows[name][1] == f"{total:+}"
-            each = contract.card_points[0][1] if contract.card_points else contract.trick_points[-1]
-            assert rows[name][0] in ("", f"{each:+}")
-        else:
-            assert f"`{name}`" in page
     assert len(rows) == 7
+    for name, contract in at_least(7, ((name, contracts[name]) for name in rows)):
+        assert rows[name][1] == f"{contract.total(deck):+}"
+        each = contract.card_points[0][1] if contract.card_points else contract.trick_points[-1]
+        assert rows[name][0] in ("", f"{each:+}")
+    for name in set(contracts) - set(rows):
+        assert f"`{name}`" in page

@@ -40,10 +40,10 @@ def test_gen_6_points_are_those_of_the_tricks_taken_and_all_of_them_at_the_end(d
         for trick in step.after.middle.tricks:
             captured[trick.winner] += sum(POINTS[card] for card in trick.cards)
         assert step.after.middle.captured == tuple(captured)
-        for event in step.events:
-            if isinstance(event, RoundEnded):
-                assert sum(event.captured) == 250 * options.decks
-                assert event.red_points == sum(event.captured[seat] for seat in event.rebels)
+    ended = step.events[-1]
+    assert isinstance(ended, RoundEnded)
+    assert sum(ended.captured) == 250 * options.decks
+    assert ended.red_points == sum(ended.captured[seat] for seat in ended.rebels)
 
 
 @pytest.mark.ruling("KR-15")
@@ -54,11 +54,13 @@ def test_kr_15_plays_are_counted_by_anyone_and_every_convert_card_has_its_fate(d
     options: Any = data.draw(tables(KINGS_AND_REBELS))
     counts: dict[int, int] = {}
     rebels: set[int] = set()
+    cards = 0
     for step in lively_game(options, data.draw(seeds())):
         deal = step.after.deal
         rebels |= {deal.leader} - {None}
         for event in step.events:
             if isinstance(event, CardPlayed):
+                cards += 1
                 face = next(one for one in range(104) if _text(one) == event.card) % 52
                 counts[face] = counts.get(face, 0) + 1
                 named = [(one.card, one.ordinal) for one in deal.converts]
@@ -67,10 +69,12 @@ def test_kr_15_plays_are_counted_by_anyone_and_every_convert_card_has_its_fate(d
                 assert (event.spent is not None) == (triggered and event.seat in rebels)
                 if triggered:
                     rebels.add(event.seat)
-            if isinstance(event, RoundEnded):
-                assert set(event.rebels) == rebels
-                assert {(fate.card, fate.ordinal) for fate in event.converts} == set(named)
-                assert sum(fate.joined for fate in event.converts) == len(rebels) - 1
+    assert cards == len(step.after.terms.deck)
+    ended = step.events[-1]
+    assert isinstance(ended, RoundEnded)
+    assert set(ended.rebels) == rebels
+    assert {(fate.card, fate.ordinal) for fate in ended.converts} == set(named)
+    assert sum(fate.joined for fate in ended.converts) == len(rebels) - 1
 
 
 def _text(card: int) -> str:

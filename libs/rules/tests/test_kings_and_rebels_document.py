@@ -8,7 +8,7 @@ from pathlib import Path
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.terms import terms_of
-from darbar_rules.testing import option_values
+from darbar_rules.testing import at_least, option_values
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rules" / "kings_and_rebels.md").read_text()
 OPTION = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -19,9 +19,9 @@ def test_the_page_lists_every_option() -> None:
     rows = {name: (values, default) for name, values, default in OPTION.findall(PAGE.split("## Table options")[1])}
     assert list(rows) == list(option_values(KINGS_AND_REBELS))
     words = {True: "on", False: "off", "secret": "`secret`", "public": "`public`"}
-    for name, values in option_values(KINGS_AND_REBELS).items():
-        if len(values) == 2 and name != "decks":
-            assert rows[name] == (", ".join(words[value] for value in values), words[values[0]])
+    switches = (option for option in KINGS_AND_REBELS.options if option.maximum is None)
+    for option in at_least(5, switches):
+        assert rows[option.name] == (", ".join(words[value] for value in option.values), words[option.default])
     assert rows["decks"] == ("`1`, `2`", "1")
     assert rows["seats"] == ("4 to 8 with one deck, 4 to 12 with two", "5")
 
@@ -32,14 +32,12 @@ def test_the_page_lists_every_pack() -> None:
         for seats, one, one_each, two, two_each in PACK.findall(PAGE)
     }
     assert set(rows) == set(range(4, SEATS_MAX[2] + 1))
-    for seats, (one, one_each, two, two_each) in rows.items():
+    for seats, (one, _, two, two_each) in rows.items():
         assert terms_of(KingsAndRebelsOptions(seats=seats, decks=2)).held == int(two_each)
         assert two
-        if seats <= SEATS_MAX[1]:
-            assert terms_of(KingsAndRebelsOptions(seats=seats)).held == int(one_each)
-            assert one
-        else:
-            assert (one, one_each) == ("", "")
+        assert bool(one) == (seats <= SEATS_MAX[1])
+    for seats, (_, one_each, _, _) in at_least(5, (row for row in rows.items() if row[0] <= SEATS_MAX[1])):
+        assert terms_of(KingsAndRebelsOptions(seats=seats)).held == int(one_each)
 
 
 def test_the_page_names_every_ruling_that_a_player_can_notice() -> None:

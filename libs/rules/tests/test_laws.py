@@ -21,6 +21,7 @@ from darbar_rules.options import OptionInvalid
 from darbar_rules.testing import (
     STEADY,
     Step,
+    at_least,
     chance_of,
     evolved,
     option_values,
@@ -318,12 +319,12 @@ def assert_plain(value: Any) -> None:
 @GAMES
 def test_a_seat_is_given_nothing_when_it_is_not_on_turn_but_what_is_taken_off_turn(game: AnyGame) -> None:
     options = game.options_type()
-    for step in random_game(game, options, 5, rounds_max=1):
-        for seat in range(game.seat_counts(options)[0]):
-            if seat not in game.turn(step.after).seats:
-                legal = game.legal(step.after, seat)
-                assert replace(legal, also=()) == Legal()
-                assert set(legal.also) <= game.out_of_turn
+    seats = set(range(game.seat_counts(options)[0]))
+    for step in at_least(30, random_game(game, options, 5, rounds_max=1)):
+        for seat in seats - set(game.turn(step.after).seats):
+            legal = game.legal(step.after, seat)
+            assert replace(legal, also=()) == Legal()
+            assert set(legal.also) <= game.out_of_turn
         assert game.view(step.after, None).legal == Legal()
 
 
