@@ -62,6 +62,7 @@ _PATHS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"/v1/tables/[^/]+/(replay|audit)(/|$)"), "table"),
     (re.compile(r"/v1/(me/)?wallet(/|$)"), "wallet"),
     (re.compile(r"/v1/"), "lobby"),
+    (re.compile(r"/join/"), "lobby"),
 )
 
 

@@ -56,6 +56,7 @@ def build_app(settings):
         web.get("/v1/notes", notes),
         web.post("/v1/notes", note),
         web.route("*", "/v1/{path:.*}", echo),
+        web.get("/join/{path:.*}", echo),
         *health_routes(ready),
         metrics_route(registry),
     ])

@@ -10,7 +10,6 @@ import aiohttp
 import asyncpg
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
-from yarl import URL
 
 from darbar_kit.embedded.processes import gone
 from darbar_kit.service import reserve
@@ -36,6 +35,7 @@ OWNERS = (
     ("/v1/tables/7/replay?after=1", "table"),
     ("/v1/tables/7/audit", "table"),
     ("/v1/me/wallet", "wallet"),
+    ("/join/x", "lobby"),
 )
 
 
@@ -99,19 +99,6 @@ async def test_the_port_answers_for_all_services_together(shared: Shared) -> Non
         assert text.count("# TYPE tiny_requests_total") == 1
         async with session.get(f"{shared.url}/") as page:
             assert "Darbar is running" in await page.text()
-
-
-@pytest.mark.parametrize(
-    ("token", "link"),
-    [("a-token_1", 'href="/v1/invites/a-token_1"'), ("%22%3E%3Cscript%3E", 'href="/v1/invites/%22%3E%3Cscript%3E"')],
-)
-async def test_an_invitation_leads_to_the_table(shared: Shared, token: str, link: str) -> None:
-    url = URL(f"{shared.url}/join/{token}", encoded=True)
-    async with aiohttp.ClientSession() as session, session.get(url) as page:
-        text = await page.text()
-
-    assert page.content_type == "text/html"
-    assert link in text
 
 
 async def test_each_service_keeps_its_own_middlewares(shared: Shared) -> None:

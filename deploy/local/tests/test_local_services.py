@@ -40,6 +40,8 @@ WIRING = Wiring(
         ("/v1/me/wallet", "wallet"),
         ("/v1/me/wallets", "lobby"),
         ("/v1/wallet/audit", "wallet"),
+        ("/join/an-invite", "lobby"),
+        ("/joins", ""),
         ("/play/tables/7/socket", "table"),
         ("/play/at/p1/tables/7/socket", "table"),
         ("/playground", ""),

@@ -34,8 +34,10 @@ from darbar_kit.http import answer, bearer, field_of, read_body
 from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.domain.names import normalised_login_name
 from darbar_lobby.handlers.accounts import Accounts, chosen_face, to_public
+from darbar_lobby.handlers.addresses import INVITE_PATH
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
+from darbar_lobby.handlers.invitation import HEADERS, invitation, no_invitation
 from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
@@ -147,6 +149,16 @@ class Routes:
     async def invite(self, request: web.Request) -> web.Response:
         return answer(await self._tables.by_invite(request.match_info["token"], self._account_id(request)))
 
+    async def invitation(self, request: web.Request) -> web.Response:
+        """The address that people send each other, as a browser shows it: a page, not part of the API."""
+        token = request.match_info["token"]
+        try:
+            seen = await self._tables.by_invite(token, None)
+        except Refused:
+            return web.Response(text=no_invitation(), status=404, content_type="text/html", headers=HEADERS)
+        page = invitation(seen, self._games.rules_of(seen.table.terms.game).title, token)
+        return web.Response(text=page, content_type="text/html", headers=HEADERS)
+
     async def _sign_in(self, request: web.Request, login_name: str | None, password: str) -> Session:
         address = self._addresses.of(request)
         self._limits.sign_ins.take(address)
@@ -241,7 +253,8 @@ ALL = (
 
 def public_routes() -> list[web.RouteDef]:
     """Every public route; `app[ROUTES]` is there once the app has started."""
-    return [web.route(route.method, route.path, _on(route.act)) for route in ALL]
+    described = [web.route(route.method, route.path, _on(route.act)) for route in ALL]
+    return [*described, web.get(f"{INVITE_PATH}/{{token}}", _on(Routes.invitation))]
 
 
 def _on(act: _Act) -> Handler:

@@ -11,10 +11,13 @@ from aiohttp.typedefs import Handler, Middleware
 from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
 from darbar_kit.limits import TooManyRequests
+from darbar_lobby.handlers.addresses import INVITE_PATH
 from darbar_lobby.limits import Limits
 from darbar_lobby.metrics import Metrics
 
 PREFLIGHT_SECONDS = 600
+# Not the probes and the metrics, which come from inside.
+_LIMITED_PATHS = ("/v1/", f"{INVITE_PATH}/")
 _METHODS = "GET, POST, PATCH, DELETE"
 _HEADERS = "Authorization, Content-Type, Idempotency-Key"
 
@@ -67,7 +70,7 @@ class Middlewares:
 
     async def _limited(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
-            if request.path.startswith("/v1/"):
+            if request.path.startswith(_LIMITED_PATHS):
                 self._limits.by_address.take(self._addresses.of(request))
             response = await handler(request)
         except Refused as refused:

@@ -1,7 +1,6 @@
-"""What the one public port answers itself: health, metrics, welcome, invitation. Open this to change the page at /."""
+"""What the one public port answers itself: health, metrics, welcome. Open this to change the page at /."""
 
 from collections.abc import Awaitable, Callable
-from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -29,10 +28,6 @@ It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.<
 <li>see which games there are: <a href="/v1/games">/v1/games</a>
 <li>see how it is: <a href="/readyz">/readyz</a> and <a href="/metrics">/metrics</a>
 </ul>
-"""
-_INVITATION = """<h1>You are invited to a table</h1>
-<p>There is no page to play on yet. <a href="/v1/invites/{token}">What this table is</a>, and how a client joins it,
-is told below <code>/v1/invites/</code>.</p>
 """
 
 
@@ -72,13 +67,8 @@ def routes(
     async def welcome(_request: web.Request) -> web.Response:
         return web.Response(text=_HEAD + _WELCOME, content_type="text/html")
 
-    async def invitation(request: web.Request) -> web.Response:
-        page = _INVITATION.format(token=quote(request.match_info["token"], safe=""))
-        return web.Response(text=_HEAD + page, content_type="text/html")
-
     return [
         web.get("/", welcome),
-        web.get("/join/{token}", invitation),
         web.get("/healthz", healthz),
         web.get("/readyz", readyz),
         web.get("/metrics", metrics),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from darbar_contracts.api import SocketPaths
 
+INVITE_PATH = "/join"
+
 
 def socket_of(table_id: str, process_id: str | None) -> SocketPaths:
     """Where to connect."""
@@ -13,4 +15,4 @@ def socket_of(table_id: str, process_id: str | None) -> SocketPaths:
 
 def invite_url(public_url: str, invite_token: str) -> str:
     """What a host copies and sends to friends."""
-    return f"{public_url.rstrip('/')}/join/{invite_token}"
+    return f"{public_url.rstrip('/')}{INVITE_PATH}/{invite_token}"
