@@ -1,4 +1,4 @@
-"""Which strings people may send. Open this when a name or a message is refused."""
+"""Which strings people may send. Open this when a message or a password is refused; names.py is about names."""
 
 import unicodedata
 
@@ -26,6 +26,4 @@ def clean(text: str, *, characters_max: int) -> str:
 
 
 def _refused(problem: str, characters_max: int) -> Refused:
-    message = "the text is too long" if problem == "too_long" else "the text has characters that can't be shown"
-    details = {"problem": problem, "characters_max": characters_max}
-    return Refused(KitReason.TEXT_INVALID, message, details, 400)
+    return Refused(KitReason.TEXT_INVALID, details={"problem": problem, "characters_max": characters_max})

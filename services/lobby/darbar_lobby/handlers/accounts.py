@@ -11,6 +11,7 @@ import msgspec
 from darbar_contracts.api import Account, ChangeMe, MeChanged, NewGuest, Session
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
+from darbar_kit.names import clean_name
 from darbar_kit.text import clean
 from darbar_kit.tokens import ACCESS_SECONDS, Claims, TokenWriter
 from darbar_lobby.domain.names import AVATARS, NAME_CHARACTERS_MAX, name_is_allowed, normalised_login_name, random_name
@@ -166,7 +167,7 @@ def new_refresh_token() -> str:
 
 def validated_name(name: str) -> str:
     """The name without blanks around and doubled inside. Raises Refused."""
-    tidy = " ".join(clean(name, characters_max=4 * NAME_CHARACTERS_MAX).split())
+    tidy = clean_name(name, characters_max=4 * NAME_CHARACTERS_MAX)
     if not name_is_allowed(tidy):
         raise Refused(Reason.NAME_NOT_ALLOWED)
     return tidy
