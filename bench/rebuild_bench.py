@@ -24,14 +24,14 @@ import uvloop
 from bench import stack
 from bench.rows import Row, made
 
-from darbar_contracts.frames import DecisionFrames, Ready, Sit
+from darbar_contracts.frames import Ready, Sit
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_contracts.wallet import WalletAnswer
 from darbar_kit.database import open_pool, queries
 from darbar_kit.service import settle
 from darbar_rules.games import BY_NAME
 from darbar_table.domain import decide, events
-from darbar_table.domain.commands import Act, Command, Context, Create, WalletAnswered
+from darbar_table.domain.commands import Act, Command, Context, Create, Decide, WalletAnswered
 from darbar_table.domain.state import Phase, Table, unopened
 from darbar_table.engine.loading import load
 from darbar_table.settings import Settings
@@ -60,17 +60,16 @@ class Script:
     def __init__(self) -> None:
         seeds = itertools.count(1)
         settings = Settings(database_url="", nats_url="", token_public_key="")
-        context = Context(settings=settings, fresh_seed=lambda: f"{next(seeds):064x}")
+        context = Context(settings=settings, fresh_seed=lambda: f"{next(seeds):064x}", now=lambda: datetime.now(UTC))
         table_id = str(uuid4())
         terms = TableTerms(GAME, {"trump": "hidden"}, len(PEOPLE), 100, 10, "public", "normal")
         self._context = context
         self._ids = itertools.count(1)
-        self._decisions = DecisionFrames()
         self.table: Table = unopened(table_id, RULES)
-        self.log: list[events.Event] = []
+        self.log: list[events.TableEvent] = []
         self._tell(Create(CreateTable(table_id, terms, PEOPLE[0]), balance_coins=10**6))
 
-    def play(self, count: int) -> list[events.Event]:
+    def play(self, count: int) -> list[events.TableEvent]:
         """Sit down and play until there are so many events."""
         for person in PEOPLE[1:]:
             self._act(person, Sit(id=self._id()))
@@ -93,13 +92,13 @@ class Script:
     def _decide(self, seat: int, round_number: int, turn: int) -> None:
         legal = self.table.rules.legal(self.table.state, seat)
         kind, card = ("play_card", legal.play[0]) if legal.play else ("choose_trump", legal.name[0])
-        frame = self._decisions.by_kind[kind](id=self._id(), round=round_number, turn=turn, card=card)
+        decision = RULES.decisions[kind](card)
         person = self.table.seats[seat].player
         assert person is not None
-        self._act(person, frame, decision=self._decisions.decision_of(frame))
+        self._tell(Decide(person, self._id(), 123456789, round_number, turn, kind, decision))
 
-    def _act(self, person: Person, frame: Any, *, decision: Any = None) -> None:
-        self._tell(Act(person=person, frame=frame, digest=123456789, decision=decision, balance_coins=10**6))
+    def _act(self, person: Person, frame: Any) -> None:
+        self._tell(Act(person=person, frame=frame, digest=123456789, balance_coins=10**6))
 
     def _tell(self, command: Command) -> None:
         draft = decide.decide(self.table, command, self._context)

@@ -92,7 +92,8 @@ _CHANGES: Mapping[str, _Change] = {
     "seed_committed": _seat(committed=True),
     "player_went_offline": _seat(away=True),
     "player_came_back": _seat(away=False, bot_plays=False),
-    "player_left": _seat(away=True),
+    "player_went_idle": _seat(away=True),
+    "leave_asked": _seat(away=True),
     "bot_took_over": _seat(bot_plays=True),
     "game_ended": _game_ended,
 }
@@ -101,7 +102,7 @@ _PHASES: Mapping[str, str] = {
     "seeds_asked": "opening_seeds",
     "stakes_asked": "staking",
     "stakes_refused": "waiting",
-    "round_began": "playing",
+    "round_started": "playing",
     "seeds_shown": "waiting",
     "settle_asked": "settling",
     "settled": "waiting",

@@ -112,6 +112,7 @@ class Reason(StrEnum):
     SEATED_ELSEWHERE = "seated_elsewhere", 409, "You have a seat at another table."
     SEED_LATE = "seed_late", 409, "The time for this string is over."
     SEED_MISMATCH = "seed_mismatch", 409, "This string is not the one that was committed."
+    SITTING_PAUSED = "sitting_paused", 429, "You have stopped this table's count-in again and again. Please wait."
     SOCKETS_TOO_MANY = "sockets_too_many", 429, "Too many connections are open."
     STALE_TURN = "stale_turn", 409, "The table has moved on."
     TABLE_CLOSED = "table_closed", 410, "This table is closed."

@@ -158,11 +158,12 @@ class RoundEnded(MilestoneEvent, frozen=True, tag="round_ended"):
 
 
 class GameEnded(MilestoneEvent, frozen=True, tag="game_ended"):
-    """`places` and `totals` of each seat."""
+    """`places` and `totals` of each seat; a game whose `reason` is not "played" counts for nothing and has none."""
 
     game: int
     places: tuple[int, ...]
     totals: tuple[int, ...]
+    reason: str = "played"
 
 
 class TableClosed(MilestoneEvent, frozen=True, tag="table_closed"):

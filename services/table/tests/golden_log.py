@@ -35,14 +35,7 @@ def whole_game() -> Script:
 
     script = Script().sit(BOB)
     script.act(ANN, frames.StartNow(id="a-golden-command"))
-    while script.table.game == 1:
-        if script.table.phase == "counting_in":
-            script.zero()
-        elif script.table.phase == "playing":
-            script.play_round()
-        else:
-            script.wallet()
-    return script
+    return script.play_game()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,16 +15,18 @@ from darbar_rules.games import BY_NAME
 from darbar_table.domain import decide, events
 from darbar_table.domain.commands import (
     Act,
-    ClockRang,
     Command,
     Connected,
     Context,
     Create,
+    Decide,
     Disconnected,
     Draft,
+    TimerRang,
     WalletAnswered,
 )
 from darbar_table.domain.state import Phase, Table, unopened
+from darbar_table.domain.timers import CountInTimer, TurnTimer
 from darbar_table.settings import Settings
 
 TABLE_ID = "00000000-0000-4000-8000-000000000001"
@@ -43,13 +46,14 @@ class Script:
 
     def __init__(self, table_id: str = TABLE_ID, *, rules: AnyGame = COURT_PIECE, **options: Any) -> None:
         seeds = itertools.count(1)
-        self.context = Context(settings=SETTINGS, fresh_seed=lambda: f"{next(seeds):064x}")
+        self.now = datetime(2026, 11, 29, 12, tzinfo=UTC)
+        self.context = Context(settings=SETTINGS, fresh_seed=lambda: f"{next(seeds):064x}", now=lambda: self.now)
         self._ids = itertools.count(1)
         chosen = rules.options_type(**options)
         seats = rules.seat_counts(chosen)[0]
         request = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, "public", "normal"), host=ANN)
         self.table: Table = unopened(str(UUID(table_id)), rules)
-        self.log: list[tuple[Table, events.Event, Table]] = []
+        self.log: list[tuple[Table, events.TableEvent, Table]] = []
         self.tell(Create(request, RICH))
 
     def tell(self, command: Command) -> Draft:
@@ -67,7 +71,10 @@ class Script:
 
     def act(self, person: Person, frame: Any, *, balance: int = RICH, decision: Any = None) -> Draft:
         """A player's frame."""
-        return self.tell(Act(person=person, frame=frame, digest=1, decision=decision, balance_coins=balance))
+        if decision is None:
+            return self.tell(Act(person=person, frame=frame, digest=1, balance_coins=balance))
+        kind = frame.__struct_config__.tag
+        return self.tell(Decide(person, frame.id, 1, frame.round, frame.turn, kind, decision))
 
     def sit(self, *people: Person) -> Script:
         for person in people:
@@ -76,7 +83,7 @@ class Script:
 
     def zero(self) -> Script:
         """The count-in has run."""
-        self.tell(ClockRang(kind="count_in", mark=(self.table.round, self.table.attempt)))
+        self.tell(TimerRang(CountInTimer(self.table.round, self.table.attempt)))
         return self
 
     def wallet(self, *, done: bool = True, reason: str | None = None, short: tuple[str, ...] = ()) -> Script:
@@ -97,7 +104,7 @@ class Script:
 
     def time_up_draft(self) -> Draft:
         turn = self.table.rules.turn(self.table.state)
-        return self.tell(ClockRang(kind="turn", mark=(turn.round, turn.turn)))
+        return self.tell(TimerRang(TurnTimer(turn.round, turn.turn)))
 
     def offline(self, person: Person) -> Script:
         self.tell(Disconnected(account_id=person.account_id))
@@ -111,6 +118,29 @@ class Script:
         """Fallbacks until the round is over."""
         while self.table.phase is Phase.PLAYING:
             self.time_up()
+        return self
+
+    def play_game(self) -> Script:
+        """Fallbacks until the game is over; whoever has gone idle meanwhile says that they are back."""
+        game = self.table.game
+        while self.table.game == game:
+            self.step()
+        return self
+
+    def step(self) -> Script:
+        """On to the next phase."""
+        match self.table.phase:
+            case Phase.COUNTING_IN:
+                self.zero()
+            case Phase.PLAYING:
+                self.play_round()
+            case Phase.WAITING:
+                idle = [seat.player for seat in self.table.seats if seat.player is not None and seat.idle]
+                assert idle, "the table waits for nobody in a script"
+                for person in idle:
+                    self.act(person, frames.ImBack(id=self.new_id()))
+            case _:
+                self.wallet()
         return self
 
     def kinds(self) -> list[str]:

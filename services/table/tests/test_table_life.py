@@ -12,9 +12,10 @@ from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
 from darbar_rules.game import Refusal, RuleRefused
 from darbar_table.domain import events
-from darbar_table.domain.commands import BotDecided, ClockRang, KeepExpired, WalletAnswered
-from darbar_table.domain.play import EXPIRIES_MAX
+from darbar_table.domain.commands import BotDecided, TimerRang, WalletAnswered
+from darbar_table.domain.life.play import EXPIRIES_MAX
 from darbar_table.domain.state import Phase
+from darbar_table.domain.timers import CountInTimer, KeptSeatTimer, SeedsTimer, TurnTimer
 from darbar_table.engine.effects import wallet_request
 
 
@@ -192,8 +193,8 @@ def test_gen_4_a_late_clock_does_nothing() -> None:
     turn = script.table.rules.turn(script.table.state)
     script.time_up()
     before = script.table
-    for kind in ("turn", "count_in", "seeds"):
-        draft = script.tell(ClockRang(kind=kind, mark=(turn.round, turn.turn)))
+    for timer in (TurnTimer(turn.round, turn.turn), CountInTimer(1, 1), SeedsTimer(1, 1), KeptSeatTimer(0, 1)):
+        draft = script.tell(TimerRang(timer))
         assert draft.events == []
     assert script.table is before
 
@@ -330,8 +331,8 @@ def test_tl_32_a_lost_players_seat_is_kept_and_may_be_taken() -> None:
 def test_tl_32_not_back_in_time_is_a_quit() -> None:
     script = Script().dealt().offline(ANN).play_round().wallet()
     since = script.table.seats[0].since
-    assert script.tell(KeepExpired(seat=0, since=since + 1)).events == []
-    script.tell(KeepExpired(seat=0, since=since))
+    assert script.tell(TimerRang(KeptSeatTimer(0, since + 1))).events == []
+    script.tell(TimerRang(KeptSeatTimer(0, since)))
     assert script.table.seats[0].free
     assert last(script, events.SeatFreed) == events.SeatFreed(seat=0, account_id="ann", reason="not_back", quit=True)
 
@@ -346,32 +347,13 @@ def test_tl_33_with_nobody_left_the_table_closes() -> None:
         script.act(EVE, frames.Sit(id="z"))
 
 
-def _play_game(script: Script) -> Script:
-    while script.table.game == 1:
-        match script.table.phase:
-            case Phase.COUNTING_IN:
-                script.zero()
-            case Phase.STAKING | Phase.SETTLING:
-                script.wallet()
-            case Phase.PLAYING:
-                script.play_round()
-    return script
-
-
 @pytest.mark.ruling("TL-34")
 def test_tl_34_who_is_away_in_the_last_round_is_paid_and_freed_without_a_quit() -> None:
     script = Script().dealt()
     while script.table.phase is not Phase.SETTLING or not result_of(script).game_over:
-        if script.table.phase is Phase.COUNTING_IN:
-            script.zero()
-        elif script.table.phase is Phase.PLAYING:
-            if script.table.seats[0].online and max(totals_of(script)) >= 7:
-                script.offline(ANN)
-            script.play_round()
-        elif script.table.phase is Phase.WAITING:
-            script.back(ANN)
-        else:
-            script.wallet()
+        if script.table.phase is Phase.PLAYING and script.table.seats[0].online and max(totals_of(script)) >= 7:
+            script.offline(ANN)
+        script.back(ANN) if phase_of(script) is Phase.WAITING and not script.table.seats[0].online else script.step()
     away = not script.table.seats[0].online
     settle = last(script, events.SettleAsked)
     assert settle.forfeit_coins == 0
@@ -391,7 +373,7 @@ def totals_of(script: Script) -> tuple[int, ...]:
 
 
 def test_one_game_follows_another_at_the_same_table() -> None:
-    script = _play_game(Script().sit(BOB, CYN, DAN))
+    script = Script().sit(BOB, CYN, DAN).play_game()
     assert (phase_of(script), script.table.game, script.table.round) == (Phase.COUNTING_IN, 2, 1)
     script.zero().wallet()
     assert totals_of(script) == (0,)
@@ -400,7 +382,7 @@ def test_one_game_follows_another_at_the_same_table() -> None:
 @pytest.mark.ruling("CP-2")
 @pytest.mark.ruling("CP-7")
 def test_cp_7_the_bag_runs_on_across_rounds_and_games() -> None:
-    script = _play_game(Script().sit(BOB, CYN, DAN))
+    script = Script().sit(BOB, CYN, DAN).play_game()
     rounds = [event for _, event, _ in script.log if isinstance(event, events.SeedsShown)]
     bags = [event for _, event, _ in script.log if isinstance(event, events.BagOpened)]
     for number, bag in enumerate(bags[:-1], start=1):
@@ -422,9 +404,10 @@ def test_strings_of_the_players_go_into_the_deal() -> None:
     with pytest.raises(Refused, match="seed_mismatch"):
         script.act(ANN, frames.SeedOpen(id="z", string="another"))
     script.act(ANN, frames.SeedOpen(id="z", string="my own string"))
-    script.tell(ClockRang(kind="seeds", mark=(1, 1)))
-    assert last(script, events.StakesAsked).left_out == (2,)
-    script.wallet().play_round()
+    script.tell(TimerRang(SeedsTimer(1, 1)))
+    script.wallet()
+    assert last(script, events.RoundStarted).left_out == (2,)
+    script.play_round()
     shown = last(script, events.SeedsShown)
     assert (shown.strings, shown.left_out) == ({"0": "my own string"}, (2,))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -25,10 +25,10 @@ from darbar_table.domain.state import Phase, Table
 
 REMAINING_MS = 9000
 
-Redact = Callable[[Table, events.Event, Table, int | None], list[SeatFrames]]
+Redact = Callable[[Table, events.TableEvent, Table, int | None], list[SeatFrames]]
 
 
-def one_frame(before: Table, event: events.Event, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
+def one_frame(before: Table, event: events.TableEvent, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
     """What the owner sends for one version."""
     return [seat_frames(before, event, after, remaining_ms)]
 
@@ -105,20 +105,20 @@ def test_gen_7_tables_that_look_the_same_to_a_seat_send_it_the_same_bytes(rules:
         assert list(faults(rules, kind, rounds=means.rounds)) == [], kind
 
 
-def a_hidden_trump(before: Table, event: events.Event, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
+def a_hidden_trump(before: Table, event: events.TableEvent, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
     [frames] = one_frame(before, event, after, remaining_ms)
     if isinstance(event, events.Played) and isinstance(event.event, TrumpChosen):
         return [replace(frames, head=frames.head + b',"trump":"%b"' % event.event.suit.encode())]
     return [frames]
 
 
-def an_extra_frame(before: Table, event: events.Event, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
+def an_extra_frame(before: Table, event: events.TableEvent, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
     frames = one_frame(before, event, after, remaining_ms)
     thrown_away = isinstance(event, events.Played) and isinstance(event.event, CardPlayed) and event.event.face_down
     return frames * 2 if thrown_away else frames
 
 
-def a_version_gap(before: Table, event: events.Event, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
+def a_version_gap(before: Table, event: events.TableEvent, after: Table, remaining_ms: int | None) -> list[SeatFrames]:
     thrown_away = isinstance(event, events.Played) and isinstance(event.event, CardPlayed) and event.event.face_down
     return [] if thrown_away else one_frame(before, event, after, remaining_ms)
 
@@ -133,9 +133,9 @@ def test_an_event_that_nobody_thought_of_is_shown_to_nobody() -> None:
     class Whispered(events.Event, frozen=True):
         seed: str
 
-    script = Script()
+    script, whispered = Script(), cast(events.TableEvent, Whispered(seed="secret"))
     with pytest.raises(KeyError):
-        seat_frames(script.table, Whispered(seed="secret"), script.table, None)
+        seat_frames(script.table, whispered, script.table, None)
 
 
 def test_the_seeds_of_a_running_round_are_in_no_frame_and_no_snapshot() -> None:

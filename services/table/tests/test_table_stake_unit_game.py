@@ -26,17 +26,10 @@ def last_settle(script: Script) -> events.SettleAsked:
 
 @pytest.mark.ruling("TL-21")
 def test_tl_21_one_stake_and_one_settlement_a_game() -> None:
-    script = first_round()
-    while script.table.game == 1:
-        if script.table.phase is Phase.COUNTING_IN:
-            script.zero()
-        elif script.table.phase is Phase.PLAYING:
-            script.play_round()
-        else:
-            script.wallet()
+    script = first_round().play_game()
     kinds = script.kinds()
     assert kinds.count("stakes_asked") == kinds.count("settle_asked") == kinds.count("game_ended") == 1
-    assert kinds.count("round_began") == kinds.count("seeds_shown") == 14
+    assert kinds.count("round_started") == kinds.count("seeds_shown") == 14
     settle = last_settle(script)
     assert settle.unit == "g1"
     assert sum(settle.shares) + settle.rounding_coins == 400
@@ -62,7 +55,8 @@ def test_tl_24_a_table_that_closes_inside_a_staked_game_forfeits_the_pot() -> No
     for person in PEOPLE:
         script.act(person, frames.Leave(id=f"leave of {person.name}"))
     settle = last_settle(script)
-    assert (settle.forfeit_coins, sum(settle.shares), settle.pays_again) == (400, 0, ())
+    assert (settle.forfeit_coins, sum(settle.shares), settle.pays_again) == (100, 0, ())
+    assert settle.bets_back == (1, 2, 3)
     assert phase_of(script) is Phase.SETTLING
     script.wallet()
     assert script.kinds()[-1] == "table_closed"

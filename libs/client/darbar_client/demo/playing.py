@@ -115,7 +115,7 @@ class Commentator:
             self._last = frame.public
             if frame.public.get("by") != "table":
                 self._moves_of_round += 1
-        elif frame.kind == "round_began":
+        elif frame.kind == "round_started":
             self._began = time.monotonic()
             self._moves_of_round = 0
         elif frame.kind == "seeds_shown":

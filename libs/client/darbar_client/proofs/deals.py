@@ -129,7 +129,7 @@ class _Seeds:
                 if step.logged.body is not None:
                     bag = step.body(_BagOpened)
                     self._bags[bag.bag] = bag.commitment
-            case "round_began":
+            case "round_started":
                 self._used += 1
 
     def differences(self, shown: SeedsShown) -> tuple[str, ...]:

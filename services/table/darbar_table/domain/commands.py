@@ -1,20 +1,33 @@
-"""What a table can be told: by players, clocks, bots, the wallet, and the sockets' coming and going."""
+"""What a table can be told: by players, timers, bots, the wallet, operators, and the sockets' coming and going."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from darbar_contracts import frames
 from darbar_contracts.tables import CreateTable, Person
 from darbar_contracts.wallet import WalletAnswer
 from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Table
+from darbar_table.domain.timers import Timer, goes_on
 from darbar_table.settings import Settings
 
-ClockKind = Literal["count_in", "seeds", "turn"]
+SeatFrame: TypeAlias = (
+    frames.Sit
+    | frames.StartNow
+    | frames.Ready
+    | frames.Deal
+    | frames.Leave
+    | frames.ImBack
+    | frames.SendBotAway
+    | frames.SeedCommit
+    | frames.SeedOpen
+)
 
 
 class Create(msgspec.Struct, frozen=True):
@@ -25,23 +38,36 @@ class Create(msgspec.Struct, frozen=True):
 
 
 class Act(msgspec.Struct, frozen=True):
-    """A seated or would-be player's frame. `digest` tells two bodies with one id apart; `decision` is the rules' own.
-
+    """A frame about the table around the cards, of who sits there or would. `digest` tells bodies with one id apart,
     `balance_coins` is what the wallet answered just before, for frames that need coins.
     """
 
     person: Person
-    frame: Any
+    frame: SeatFrame
     digest: int
-    decision: Any = None
     balance_coins: int = 0
 
+    @property
+    def id(self) -> str:
+        return self.frame.id
 
-class ClockRang(msgspec.Struct, frozen=True):
-    """A time is up. `mark` is what it was set for; a late one finds another mark and does nothing."""
 
-    kind: ClockKind
-    mark: tuple[int, int]
+class Decide(msgspec.Struct, frozen=True):
+    """A player's decision in the game, for the round and turn that it names. `kind` is its name on the wire."""
+
+    person: Person
+    id: str
+    digest: int
+    round: int
+    turn: int
+    kind: str
+    decision: Any
+
+
+class TimerRang(msgspec.Struct, frozen=True):
+    """A time is up. A late one finds that the table waits for another, and does nothing."""
+
+    timer: Timer
 
 
 class BotDecided(msgspec.Struct, frozen=True):
@@ -72,11 +98,12 @@ class Disconnected(msgspec.Struct, frozen=True):
     account_id: str
 
 
-class KeepExpired(msgspec.Struct, frozen=True):
-    """The time for which an absent player's seat is kept is over; `since` says whose sitting was meant."""
+class OperatorAct(msgspec.Struct, frozen=True):
+    """An operator resumes a table that a fault has stopped, or voids it; also told to a table that is stopped."""
 
-    seat: int
-    since: int
+    action: Literal["resume", "void"]
+    operator: str
+    why: str
 
 
 class LeaveAlone(msgspec.Struct, frozen=True):
@@ -85,14 +112,16 @@ class LeaveAlone(msgspec.Struct, frozen=True):
     account_id: str
 
 
-Command = Create | Act | ClockRang | BotDecided | WalletAnswered | Connected | Disconnected | KeepExpired | LeaveAlone
+FromOutside: TypeAlias = Create | Act | Decide | LeaveAlone | OperatorAct
+Command: TypeAlias = FromOutside | TimerRang | BotDecided | WalletAnswered | Connected | Disconnected
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What decide may not make itself: the settings, and fresh random seeds in hex."""
+    """What decide may not make itself: the settings, the time, and fresh random seeds in hex."""
 
     settings: Settings
     fresh_seed: Callable[[], str]
+    now: Callable[[], datetime]
 
 
 class Draft:
@@ -103,21 +132,15 @@ class Draft:
     def __init__(self, table: Table, context: Context) -> None:
         self.table = table
         self.context = context
-        self.events: list[events.Event] = []
+        self.events: list[events.TableEvent] = []
         self.states: list[Table] = []
 
     @property
     def keeps_clock(self) -> bool:
-        """Whether the same seat decides on, with the clock it had (CP-16)."""
-        event = self.events[-1]
-        if not isinstance(event, events.Played) or event.seat is None:
-            return False
-        rules = self.table.rules
-        if rules.kind_of(event.event) not in rules.same_clock_after:
-            return False
-        return rules.turn(self.table.state).seats == (event.seat,)
+        """Whether the same seat decides on, with the time it had (CP-16)."""
+        return goes_on(self.events[-1], self.table)
 
-    def add(self, event: events.Event) -> None:
+    def add(self, event: events.TableEvent) -> None:
         """One more event; `table` is the state after it, `states` those after each."""
         self.table = evolve(self.table, event)
         self.events.append(event)

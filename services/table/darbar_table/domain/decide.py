@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from darbar_contracts.frames import (
     Deal,
     ImBack,
@@ -15,23 +17,26 @@ from darbar_contracts.frames import (
     TableReason,
 )
 from darbar_rules.game import Refusal
-from darbar_table.domain import count_in, create, events, play, seats, stakes
+from darbar_table.domain import events
 from darbar_table.domain.commands import (
     Act,
     BotDecided,
-    ClockRang,
     Command,
     Connected,
     Context,
     Create,
+    Decide,
     Disconnected,
     Draft,
-    KeepExpired,
     LeaveAlone,
+    OperatorAct,
+    TimerRang,
     WalletAnswered,
 )
+from darbar_table.domain.life import count_in, create, operate, play, rounds, seats, stakes
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase, Table
+from darbar_table.domain.timers import CountInTimer, KeptSeatTimer, SeedsTimer, Timer, TurnTimer
 
 AUTOMATIC_STEPS_MAX = 8
 
@@ -45,28 +50,40 @@ def decide(table: Table, command: Command, context: Context) -> Draft:
         raise refused(TableReason.TABLE_CLOSED)
     draft = Draft(table, context)
     match command:
+        case Decide():
+            play.decide(draft, _seat_of(table, command.person.account_id), command)
+        case TimerRang():
+            _timer_rang(draft, command.timer)
+        case BotDecided():
+            play.bot_decided(draft, command)
+        case Act():
+            _act(draft, command)
         case Create():
             if table.version == 0:
                 create.create(draft, command)
-        case Act():
-            _act(draft, command)
-        case BotDecided():
-            play.bot_decided(draft, command)
-        case ClockRang():
-            _clock(draft, command)
         case WalletAnswered():
-            _wallet(draft, command)
+            if table.asked is not None and command.key == table.asked.key:
+                rounds.wallet_answered(draft, command.answer)
         case Connected():
             _connected(draft, command.account_id)
         case Disconnected():
             _disconnected(draft, command.account_id)
-        case KeepExpired():
-            seats.keep_expired(draft, command.seat, command.since)
         case LeaveAlone():
             seats.leave_alone(draft, command.account_id)
+        case OperatorAct():
+            operate.act(draft, command)
+        case _:
+            assert_never(command)
     if draft.events and draft.table.phase is not Phase.PLAYING:
         _follow(draft)
     return draft
+
+
+def _seat_of(table: Table, account_id: str) -> int:
+    seat = table.seat_of(account_id)
+    if seat is None:
+        raise refused(TableReason.NOT_SEATED)
+    return seat
 
 
 def _act(draft: Draft, act: Act) -> None:
@@ -74,12 +91,7 @@ def _act(draft: Draft, act: Act) -> None:
     if isinstance(frame, Sit):
         seats.sit(draft, act, frame)
         return
-    seat = draft.table.seat_of(act.person.account_id)
-    if seat is None:
-        raise refused(TableReason.NOT_SEATED)
-    if act.decision is not None:
-        play.decide(draft, seat, act)
-        return
+    seat = _seat_of(draft.table, act.person.account_id)
     match frame:
         case StartNow():
             seats.start_now(draft, seat, act, frame)
@@ -98,40 +110,43 @@ def _act(draft: Draft, act: Act) -> None:
         case SeedOpen():
             count_in.seed_open(draft, seat, act, frame)
         case _:
-            raise refused(TableReason.FRAME_INVALID)
+            assert_never(frame)
+    if isinstance(frame, StartNow | Ready | Deal | SendBotAway):
+        _take_back(draft, seat)
+
+
+def _take_back(draft: Draft, seat: int) -> None:
+    """TL-16: any own action starts the count again, and takes the seat back from a bot. A client's seeds are none."""
+    held = draft.table.seats[seat]
+    if held.player is not None and (held.away or held.bot_plays or held.expiries):
+        draft.add(events.PlayerCameBack(seat=seat))
 
 
 def _back(draft: Draft, seat: int, act: Act) -> None:
     held = draft.table.seats[seat]
     if not (held.away or held.bot_plays or held.expiries):
         raise refused(Refusal.NOT_NOW)
-    draft.add(events.PlayerCameBack(seat=seat, id=act.frame.id, digest=act.digest))
+    draft.add(events.PlayerCameBack(seat=seat, id=act.id, digest=act.digest))
 
 
-def _clock(draft: Draft, rang: ClockRang) -> None:
-    """A clock that is not for now does nothing (GEN-4)."""
+def _timer_rang(draft: Draft, timer: Timer) -> None:
+    """A timer that is not for now does nothing (GEN-4)."""
     table = draft.table
-    for_this_count_in = rang.mark == (table.round, table.attempt)
-    match rang.kind:
-        case "turn":
-            play.time_is_up(draft, *rang.mark)
-        case "count_in" if table.phase is Phase.COUNTING_IN and for_this_count_in:
-            count_in.zero(draft)
-        case "seeds" if table.phase is Phase.OPENING_SEEDS and for_this_count_in:
-            count_in.seeds_time_is_up(draft)
-
-
-def _wallet(draft: Draft, command: WalletAnswered) -> None:
-    table = draft.table
-    if table.asked is None or command.key != table.asked.key:
-        return
-    match table.phase:
-        case Phase.STAKING:
-            stakes.stakes_answered(draft, command.answer)
-        case Phase.SETTLING:
-            stakes.settle_answered(draft, command.answer)
-        case Phase.REFUNDING:
-            stakes.refund_answered(draft, command.answer)
+    match timer:
+        case TurnTimer():
+            play.time_is_up(draft, timer)
+        case CountInTimer():
+            if table.phase is Phase.COUNTING_IN and (timer.round, timer.attempt) == (table.round, table.attempt):
+                count_in.zero(draft)
+        case SeedsTimer():
+            if table.phase is Phase.OPENING_SEEDS and (timer.round, timer.attempt) == (table.round, table.attempt):
+                rounds.begin(draft)
+        case KeptSeatTimer():
+            held = table.seats[timer.seat]
+            if table.phase is Phase.WAITING and held.away and held.since == timer.since:
+                seats.keep_is_over(draft, timer.seat)
+        case _:
+            assert_never(timer)
 
 
 def _connected(draft: Draft, account_id: str) -> None:
@@ -158,20 +173,39 @@ def _follow(draft: Draft) -> None:
 
 
 def _follow_once(draft: Draft) -> None:
+    match draft.table.phase:
+        case Phase.WAITING:
+            _follow_waiting(draft)
+        case Phase.COUNTING_IN | Phase.OPENING_SEEDS:
+            _follow_counting_in(draft)
+        case _:
+            _find_host(draft)
+
+
+def _follow_waiting(draft: Draft) -> None:
     table = draft.table
-    waiting = table.phase is Phase.WAITING
-    counting_in = table.phase is Phase.COUNTING_IN
-    if table.phase is Phase.CLOSED:
-        return
-    if not table.people and waiting and table.staked:
-        stakes.forfeit(draft)
-    elif not table.people and waiting:
+    if table.voided:
+        operate.wind_up(draft)
+    elif not table.people and table.staked:
+        stakes.ask_close(draft)
+    elif not table.people:
         draft.add(events.TableClosed(reason="empty"))
-    elif table.people and table.seats[table.host].player is None:
-        draft.add(events.HostChanged(seat=seats.longest_seated(table)))
-    elif (counting_in or table.phase is Phase.OPENING_SEEDS) and not table.full:
-        count_in.stop_if_broken(draft, "seat_freed")
-    elif counting_in and count_in.everyone_is_ready(table):
-        count_in.zero(draft)
-    elif waiting and table.full and not any(seat.away for seat in table.seats):
+    elif not _find_host(draft) and table.full and not any(s.away for s in table.seats):
         count_in.start(draft)
+
+
+def _follow_counting_in(draft: Draft) -> None:
+    table = draft.table
+    if not table.people or not table.full:
+        count_in.stop_if_broken(draft)
+    elif not _find_host(draft) and table.phase is Phase.COUNTING_IN and count_in.everyone_is_ready(table):
+        count_in.zero(draft)
+
+
+def _find_host(draft: Draft) -> bool:
+    """TL-8: whether a new host had to be found."""
+    table = draft.table
+    if not table.people or table.seats[table.host].player is not None:
+        return False
+    draft.add(events.HostChanged(seat=seats.longest_seated(table)))
+    return True

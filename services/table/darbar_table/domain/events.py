@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Generic, Literal, TypeVar
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -11,11 +12,33 @@ from darbar_contracts.tables import Person, TableTerms
 from darbar_contracts.wallet import RefundPurpose, SettlePurpose
 
 By = Literal["player", "clock", "bot", "table"]
+FreedReason = Literal[
+    "left", "left_while_staking", "not_back", "taken_over", "short_of_coins", "stopped_count_ins", "game_over", "voided"
+]
+StopReason = Literal["seat_freed", "seat_offline", "bot_sent_away"]
+GameEndReason = Literal["played", "voided"]
 GameEvent = TypeVar("GameEvent")
 
 
 class Event(msgspec.Struct, frozen=True):
     """What has happened at a table. Its kind is the class's name in snake case, see KINDS."""
+
+    @property
+    def actor(self) -> int | None:
+        """The seat whose player did it with a command; None for what the table, a clock or an operator did."""
+        return None
+
+
+class SeatEvent(Event, frozen=True, kw_only=True):
+    """What happened to one seat, or what its player did: then `id` and `digest` are those of the command."""
+
+    seat: int
+    id: str | None = None
+    digest: int = 0
+
+    @property
+    def actor(self) -> int | None:
+        return None if self.id is None else self.seat
 
 
 class TableCreated(Event, frozen=True):
@@ -25,72 +48,59 @@ class TableCreated(Event, frozen=True):
     host: Person
 
 
-class SeatTaken(Event, frozen=True):
-    """A player sat down. `during_game`: the seat's score goes on (TL-33)."""
+class SeatTaken(SeatEvent, frozen=True, kw_only=True):
+    """A player sat down; during a game the seat's score goes on (TL-33)."""
 
-    seat: int
     account_id: str
     name: str
     avatar: str
-    id: str | None = None
-    digest: int = 0
 
 
-class SeatFreed(Event, frozen=True):
-    """A seat became free. `quit`: it counts as one on the player's profile. `reason`: why."""
+class SeatFreed(SeatEvent, frozen=True, kw_only=True):
+    """A seat became free. `quit`: it counts as one on the player's profile.
 
-    seat: int
+    `gave_up`: inside a stake unit, after the game had waited for somebody else: the bet goes back (TL-37).
+    """
+
     account_id: str
-    reason: Literal["left", "not_back", "short_of_coins", "game_over"]
+    reason: FreedReason
     quit: bool = False
-    id: str | None = None
-    digest: int = 0
+    gave_up: bool = False
 
 
-class BotSeated(Event, frozen=True):
+class BotSeated(SeatEvent, frozen=True, kw_only=True):
     """A bot took an empty seat."""
 
-    seat: int
     name: str
 
 
-class BotSentAway(Event, frozen=True):
-    """A bot was taken out of its seat (TL-25); the table waits for a player, or for a bot by vote."""
+class BotSentAway(SeatEvent, frozen=True, kw_only=True):
+    """A bot was taken out of its seat by `actor` (TL-25); the table waits for a player, or for a bot by vote."""
 
-    seat: int
-    by_seat: int
-    id: str | None = None
-    digest: int = 0
+    actor: int
 
 
-class HostChanged(Event, frozen=True):
+class HostChanged(SeatEvent, frozen=True, kw_only=True):
     """The longest-seated player became host (TL-8)."""
 
-    seat: int
+
+class SittingPaused(Event, frozen=True):
+    """Somebody stopped count-in after count-in, and can't sit down here before `until` (TL-13)."""
+
+    account_id: str
+    until: datetime
 
 
-class StartAsked(Event, frozen=True):
+class StartAsked(SeatEvent, frozen=True, kw_only=True):
     """Somebody asked to start sooner with all seats taken: the first count-in ends at once (TL-9)."""
 
-    seat: int
-    id: str | None = None
-    digest: int = 0
 
-
-class DealAsked(Event, frozen=True):
+class DealAsked(SeatEvent, frozen=True, kw_only=True):
     """The host deals: the count-in ends (TL-10)."""
 
-    seat: int
-    id: str | None = None
-    digest: int = 0
 
-
-class SeatReady(Event, frozen=True):
+class SeatReady(SeatEvent, frozen=True, kw_only=True):
     """A player is ready for the next round (TL-9)."""
-
-    seat: int
-    id: str | None = None
-    digest: int = 0
 
 
 class BagOpened(Event, frozen=True):
@@ -113,18 +123,16 @@ class CountInStarted(Event, frozen=True):
 
 
 class CountInStopped(Event, frozen=True):
-    """A count-in ended without a deal; its seed is never used."""
+    """A count-in ended without a deal; its seed is never used. `account_id`: whose leaving or absence stopped it."""
 
-    reason: Literal["seat_freed", "seat_offline", "bot_sent_away"]
+    reason: StopReason
+    account_id: str
 
 
-class SeedCommitted(Event, frozen=True):
+class SeedCommitted(SeatEvent, frozen=True, kw_only=True):
     """A client committed to its string for the coming deal."""
 
-    seat: int
     sha256: str
-    id: str | None = None
-    digest: int = 0
 
 
 class SeedsAsked(Event, frozen=True):
@@ -133,23 +141,19 @@ class SeedsAsked(Event, frozen=True):
     seats: tuple[int, ...]
 
 
-class SeedOpened(Event, frozen=True):
+class SeedOpened(SeatEvent, frozen=True, kw_only=True):
     """A client opened its string, as committed."""
 
-    seat: int
     string: str
-    id: str | None = None
-    digest: int = 0
 
 
 class StakesAsked(Event, frozen=True):
-    """The wallet is asked for the stakes of every seat. `left_out`: seats that committed and did not open."""
+    """The wallet is asked for the stakes of every seat."""
 
     key: str
     unit: str
     attempt: int
     bet_coins: int
-    left_out: tuple[int, ...] = ()
 
 
 class StakesGranted(Event, frozen=True):
@@ -173,11 +177,12 @@ class GameStarted(Event, frozen=True):
     rules_version: int
 
 
-class RoundBegan(Event, frozen=True):
-    """The stakes lie and the seeds are final: the deal follows."""
+class RoundStarted(Event, frozen=True):
+    """The stakes lie and the seeds are final: the deal follows. `left_out`: seats that committed and did not open."""
 
     game: int
     round: int
+    left_out: tuple[int, ...]
 
 
 class Played(Event, Generic[GameEvent], frozen=True):
@@ -192,9 +197,13 @@ class Played(Event, Generic[GameEvent], frozen=True):
     id: str | None = None
     digest: int = 0
 
+    @property
+    def actor(self) -> int | None:
+        return None if self.id is None else self.seat
+
 
 class SeedsShown(Event, frozen=True):
-    """The chance of a finished round, for everybody to check; `bag_seed` when its bag is empty."""
+    """The chance of a round that is over, for everybody to check; `bag_seed` when its bag is empty."""
 
     game: int
     round: int
@@ -244,82 +253,77 @@ class Refunded(Event, frozen=True):
     key: str
 
 
-class PlayerWentOffline(Event, frozen=True):
+class RefundRefused(Event, frozen=True):
+    """The stakes of a voided table had been shared out before: nothing is left to go back."""
+
+    key: str
+    reason: str
+
+
+class PlayerWentOffline(SeatEvent, frozen=True, kw_only=True):
     """A connection has been lost for longer than the grace (TL-42)."""
 
-    seat: int
 
-
-class PlayerCameBack(Event, frozen=True):
+class PlayerCameBack(SeatEvent, frozen=True, kw_only=True):
     """Connected again, or acted again: the seat is its player's."""
 
-    seat: int
-    id: str | None = None
-    digest: int = 0
+
+class PlayerWentIdle(SeatEvent, frozen=True, kw_only=True):
+    """A bot alone has played round after round for a player who is connected: the seat counts as away (TL-16)."""
 
 
-class PlayerLeft(Event, frozen=True):
+class LeaveAsked(SeatEvent, frozen=True, kw_only=True):
     """Leave was pressed while a round runs or stakes are asked: the seat is freed at its end (TL-29, TL-14)."""
 
-    seat: int
-    id: str | None = None
-    digest: int = 0
 
-
-class BotTookOver(Event, frozen=True):
+class BotTookOver(SeatEvent, frozen=True, kw_only=True):
     """Five expiries in a row: a bot plays until the player acts (TL-16)."""
-
-    seat: int
 
 
 class GameEnded(Event, frozen=True):
-    """A game is over. One place a seat; the names stand in the results."""
+    """A game is over. One place a seat, none of a game that was not played to its end; the names are the results'."""
 
     game: int
+    reason: GameEndReason
     places: tuple[int, ...]
     totals: tuple[int, ...]
     names: tuple[str, ...]
 
 
+class TableResumed(Event, frozen=True):
+    """An operator lets a table that was stopped by a fault go on; `why` is for the log."""
+
+    operator: str
+    why: str
+
+
+class TableVoided(Event, frozen=True):
+    """An operator ends the table: nothing of an unfinished unit counts, and its stakes go back (TL-24)."""
+
+    operator: str
+    why: str
+
+
 class TableClosed(Event, frozen=True):
     """The table is over."""
 
-    reason: Literal["empty"]
+    reason: Literal["empty", "voided"]
 
 
-OWN: tuple[type[Event], ...] = (
-    TableCreated,
-    SeatTaken,
-    SeatFreed,
-    BotSeated,
-    BotSentAway,
-    HostChanged,
-    StartAsked,
-    DealAsked,
-    SeatReady,
-    BagOpened,
-    CountInStarted,
-    CountInStopped,
-    SeedCommitted,
-    SeedsAsked,
-    SeedOpened,
-    StakesAsked,
-    StakesGranted,
-    StakesRefused,
-    GameStarted,
-    RoundBegan,
-    SeedsShown,
-    SettleAsked,
-    Settled,
-    RefundAsked,
-    Refunded,
-    PlayerWentOffline,
-    PlayerCameBack,
-    PlayerLeft,
-    BotTookOver,
-    GameEnded,
-    TableClosed,
+SeatingEvent: TypeAlias = SeatTaken | SeatFreed | BotSeated | BotSentAway | HostChanged | SittingPaused
+AskedEvent: TypeAlias = StartAsked | DealAsked | SeatReady | SeedCommitted | SeedOpened
+CountInEvent: TypeAlias = AskedEvent | BagOpened | CountInStarted | CountInStopped | SeedsAsked
+StakeEvent: TypeAlias = (
+    StakesAsked | StakesGranted | StakesRefused | SettleAsked | Settled | RefundAsked | Refunded | RefundRefused
 )
+PresenceEvent: TypeAlias = PlayerWentOffline | PlayerCameBack | PlayerWentIdle | LeaveAsked | BotTookOver
+CourseEvent: TypeAlias = (
+    TableCreated | GameStarted | RoundStarted | SeedsShown | GameEnded | TableResumed | TableVoided | TableClosed
+)
+OwnEvent: TypeAlias = SeatingEvent | CountInEvent | StakeEvent | PresenceEvent | CourseEvent
+TableEvent: TypeAlias = OwnEvent | Played[Any]
+
+OWN: tuple[type[OwnEvent], ...] = get_args(OwnEvent)
 
 
 def snake_case(name: str) -> str:

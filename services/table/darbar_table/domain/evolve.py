@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -11,18 +11,18 @@ from darbar_contracts.tables import Person
 from darbar_rules.deal import Chance, bag_flags
 from darbar_table.domain import events
 from darbar_table.domain.milestones import counts
-from darbar_table.domain.state import Bag, Phase, Seat, Table
+from darbar_table.domain.state import Bag, CountIn, Phase, Round, Seat, Staking, Stopper, Table
 
 COUNTED_PEOPLE_MIN = 2
+# Who has stopped a count-in longest ago is forgotten: the others could not have been stopped by them since.
+STOPPERS_REMEMBERED_MAX = 16
 
 
-def evolve(table: Table, event: events.Event) -> Table:
+def evolve(table: Table, event: events.TableEvent) -> Table:
     """The table one version later."""
-    if type(event) is events.Played:
+    if isinstance(event, events.Played):
         return _played(table, event)
-    changes = _CHANGES[type(event)](table, event)
-    milestones = table.milestones + counts(event)
-    return replace(table, version=table.version + 1, milestones=milestones, **changes)
+    return replace(_changed(table, event), version=table.version + 1, milestones=table.milestones + counts(event))
 
 
 def _played(table: Table, event: events.Played[Any]) -> Table:
@@ -32,213 +32,209 @@ def _played(table: Table, event: events.Played[Any]) -> Table:
     if event.seat is not None and event.by in ("player", "clock"):
         seat = seats[event.seat]
         if event.by == "clock":
-            seats = table.with_seat(event.seat, expiries=seat.expiries + 1)
-        elif seat.expiries or seat.bot_plays:
-            seats = table.with_seat(event.seat, expiries=0, bot_plays=False)
+            seats = table.with_seat(event.seat, replace(seat, expiries=seat.expiries + 1))
+        elif seat.expiries:
+            seats = table.with_seat(event.seat, replace(seat, expiries=0))
     return replace(table, version=table.version + 1, state=state, seats=seats)
 
 
-def _table_created(table: Table, event: events.TableCreated) -> dict[str, Any]:
-    seats = (Seat(player=event.host, online=True, since=1),) + (Seat(),) * (event.terms.seats - 1)
-    options = msgspec.convert(event.terms.options, table.rules.options_type)
-    return {"terms": event.terms, "options": options, "seats": seats}
+def _changed(table: Table, event: events.OwnEvent) -> Table:
+    if isinstance(event, events.SeatingEvent):
+        return _seating(table, event)
+    if isinstance(event, events.CountInEvent):
+        return _counting(table, event)
+    if isinstance(event, events.StakeEvent):
+        return _staking(table, event)
+    if isinstance(event, events.PresenceEvent):
+        return _presence(table, event)
+    return _course(table, event)
 
 
-def _seat_taken(table: Table, event: events.SeatTaken) -> dict[str, Any]:
+def _seating(table: Table, event: events.SeatingEvent) -> Table:
+    match event:
+        case events.SeatTaken():
+            return _seat_taken(table, event)
+        case events.SeatFreed():
+            return _seat_freed(table, event)
+        case events.BotSeated():
+            return replace(table, seats=table.with_seat(event.seat, Seat(bot=event.name)))
+        case events.BotSentAway():
+            seat = Seat(bot_barred=True, emptied_by=table.accounts[event.actor])
+            return replace(table, seats=table.with_seat(event.seat, seat))
+        case events.HostChanged():
+            return replace(table, host=event.seat)
+        case events.SittingPaused():
+            stoppers = [
+                replace(one, paused_until=event.until) if one.account_id == event.account_id else one
+                for one in table.stoppers
+            ]
+            return replace(table, stoppers=tuple(stoppers))
+        case _:
+            assert_never(event)
+
+
+def _seat_taken(table: Table, event: events.SeatTaken) -> Table:
+    """Whoever comes back into a stake unit that they had given up has their bet in it again (TL-37)."""
     person = Person(event.account_id, event.name, event.avatar)
-    seat = Seat(player=person, online=True, since=table.version + 1)
-    return {"seats": _with(table, event.seat, seat)}
+    seats = table.with_seat(event.seat, Seat(player=person, online=True, since=table.version + 1))
+    staking = table.staking
+    if staking is not None and event.account_id in staking.given_up:
+        staking = replace(staking, given_up=tuple(one for one in staking.given_up if one != event.account_id))
+    return _noting_company(replace(table, seats=seats, staking=staking))
 
 
-def _seat_freed(table: Table, event: events.SeatFreed) -> dict[str, Any]:
-    return {"seats": _with(table, event.seat, Seat(bot_barred=table.started))}
+def _seat_freed(table: Table, event: events.SeatFreed) -> Table:
+    seat = Seat(bot_barred=table.started, emptied_by=event.account_id)
+    staking, stoppers = table.staking, table.stoppers
+    if event.gave_up and staking is not None and event.account_id in staking.stakers:
+        staking = replace(staking, given_up=(*staking.given_up, event.account_id))
+    if event.reason in ("left_while_staking", "short_of_coins"):
+        stoppers = _stopped_once_more(table, event.account_id)
+    return replace(table, seats=table.with_seat(event.seat, seat), staking=staking, stoppers=stoppers)
 
 
-def _bot_seated(table: Table, event: events.BotSeated) -> dict[str, Any]:
-    return {"seats": _with(table, event.seat, Seat(bot=event.name))}
+def _noting_company(table: Table) -> Table:
+    """TL-28: whether a second person has held a seat in this game."""
+    if table.shared or not table.started or len(table.people) < COUNTED_PEOPLE_MIN:
+        return table
+    return replace(table, shared=True)
 
 
-def _bot_sent_away(table: Table, event: events.BotSentAway) -> dict[str, Any]:
-    return {"seats": _with(table, event.seat, Seat(bot_barred=True))}
+def _counting(table: Table, event: events.CountInEvent) -> Table:
+    match event:
+        case events.BagOpened():
+            flags = bag_flags(bytes.fromhex(event.seed), table_id=table.table_id, bag=event.bag)
+            return replace(table, bag=Bag(number=event.bag, seed=event.seed, flags=flags))
+        case events.CountInStarted():
+            return replace(
+                table,
+                phase=Phase.COUNTING_IN,
+                round=event.round,
+                attempt=event.attempt,
+                count_in=CountIn(event.server_seed),
+            )
+        case events.CountInStopped():
+            stoppers = _stopped_once_more(table, event.account_id)
+            return replace(table, phase=Phase.WAITING, count_in=None, stoppers=stoppers)
+        case events.SeedsAsked():
+            return replace(table, phase=Phase.OPENING_SEEDS)
+        case _:
+            # Somebody may also ask to start sooner where no count-in runs yet: bots come, and it begins.
+            return replace(table, count_in=None if table.count_in is None else _asked(table.count_in, event))
 
 
-def _host_changed(table: Table, event: events.HostChanged) -> dict[str, Any]:
-    return {"host": event.seat}
+def _asked(count_in: CountIn, event: events.AskedEvent) -> CountIn:
+    match event:
+        case events.StartAsked():
+            return replace(count_in, start_asked=True)
+        case events.DealAsked():
+            return replace(count_in, deal_asked=True)
+        case events.SeatReady():
+            return replace(count_in, ready=tuple(sorted({*count_in.ready, event.seat})))
+        case events.SeedCommitted():
+            return replace(count_in, committed={**count_in.committed, event.seat: event.sha256})
+        case events.SeedOpened():
+            return replace(count_in, strings={**count_in.strings, event.seat: event.string})
+        case _:
+            assert_never(event)
 
 
-def _start_asked(table: Table, event: events.StartAsked) -> dict[str, Any]:
-    return {"start_asked": True}
+def _stopped_once_more(table: Table, account_id: str) -> tuple[Stopper, ...]:
+    known = next((one for one in table.stoppers if one.account_id == account_id), Stopper(account_id, 0))
+    others = tuple(one for one in table.stoppers if one.account_id != account_id)
+    return (*others, replace(known, count=known.count + 1))[-STOPPERS_REMEMBERED_MAX:]
 
 
-def _deal_asked(table: Table, event: events.DealAsked) -> dict[str, Any]:
-    return {"deal_asked": True}
+def _staking(table: Table, event: events.StakeEvent) -> Table:
+    match event:
+        case events.StakesAsked():
+            return replace(table, phase=Phase.STAKING, staking=Staking(event.key, event.unit, asked=event))
+        case events.StakesRefused():
+            return replace(table, phase=Phase.WAITING, staking=None, count_in=None)
+        case events.Settled() | events.Refunded() | events.RefundRefused():
+            return replace(table, phase=Phase.WAITING, staking=None, count_in=None)
+        case events.StakesGranted() | events.SettleAsked() | events.RefundAsked():
+            staking = table.staking
+            assert staking is not None
+            if isinstance(event, events.StakesGranted):
+                return replace(table, staking=replace(staking, asked=None, granted=True, stakers=table.accounts))
+            phase = Phase.SETTLING if isinstance(event, events.SettleAsked) else Phase.REFUNDING
+            return replace(table, phase=phase, staking=replace(staking, asked=event))
+        case _:
+            assert_never(event)
 
 
-def _seat_ready(table: Table, event: events.SeatReady) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, ready=True)}
+def _presence(table: Table, event: events.PresenceEvent) -> Table:
+    return replace(table, seats=table.with_seat(event.seat, _present(table.seats[event.seat], event)))
 
 
-def _bag_opened(table: Table, event: events.BagOpened) -> dict[str, Any]:
-    flags = bag_flags(bytes.fromhex(event.seed), table_id=table.table_id, bag=event.bag)
-    return {"bag": Bag(number=event.bag, seed=event.seed, flags=flags)}
+def _present(seat: Seat, event: events.PresenceEvent) -> Seat:
+    match event:
+        case events.PlayerWentOffline():
+            return replace(seat, online=False)
+        case events.PlayerCameBack():
+            return Seat(player=seat.player, online=True, since=seat.since)
+        case events.PlayerWentIdle():
+            return replace(seat, idle=True)
+        case events.LeaveAsked():
+            return replace(seat, left=True)
+        case events.BotTookOver():
+            return replace(seat, bot_plays=True)
+        case _:
+            assert_never(event)
 
 
-def _count_in_started(table: Table, event: events.CountInStarted) -> dict[str, Any]:
-    seats = tuple(replace(seat, ready=False, committed=None, string=None) for seat in table.seats)
-    return {
-        "phase": Phase.COUNTING_IN,
-        "game": event.game,
-        "round": event.round,
-        "attempt": event.attempt,
-        "server_seed": event.server_seed,
-        "seats": seats,
-        "start_asked": False,
-        "deal_asked": False,
-        "left_out": (),
-    }
+def _course(table: Table, event: events.CourseEvent) -> Table:
+    match event:
+        case events.TableCreated():
+            seats = (Seat(player=event.host, online=True, since=1),) + (Seat(),) * (event.terms.seats - 1)
+            options = msgspec.convert(event.terms.options, table.rules.options_type)
+            return replace(table, terms=event.terms, options=options, seats=seats)
+        case events.GameStarted():
+            return _noting_company(replace(table, state=table.rules.new(table.options, len(table.seats))))
+        case events.RoundStarted():
+            return _round_started(table, event)
+        case events.SeedsShown():
+            return replace(table, phase=Phase.WAITING, running=None)
+        case events.GameEnded():
+            return _game_ended(table)
+        case events.TableVoided():
+            phase = table.phase if table.phase is Phase.REFUNDING else Phase.WAITING
+            return replace(table, phase=phase, count_in=None, voided=True)
+        case events.TableResumed():
+            return table
+        case events.TableClosed():
+            return replace(table, phase=Phase.CLOSED)
+        case _:
+            assert_never(event)
 
 
-def _count_in_stopped(table: Table, event: events.CountInStopped) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "server_seed": "", "start_asked": False}
-
-
-def _seed_committed(table: Table, event: events.SeedCommitted) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, committed=event.sha256)}
-
-
-def _seeds_asked(table: Table, event: events.SeedsAsked) -> dict[str, Any]:
-    return {"phase": Phase.OPENING_SEEDS}
-
-
-def _seed_opened(table: Table, event: events.SeedOpened) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, string=event.string)}
-
-
-def _stakes_asked(table: Table, event: events.StakesAsked) -> dict[str, Any]:
-    return {"phase": Phase.STAKING, "asked": event, "left_out": event.left_out}
-
-
-def _stakes_granted(table: Table, event: events.StakesGranted) -> dict[str, Any]:
-    return {"stake_key": event.key, "asked": None}
-
-
-def _round_began(table: Table, event: events.RoundBegan) -> dict[str, Any]:
+def _round_started(table: Table, event: events.RoundStarted) -> Table:
     """The seeds are final: the round's chance is made here once."""
-    bag = table.bag
-    filtered = bag is not None and bag.flags[bag.used]
-    strings = tuple((number, seat.string) for number, seat in enumerate(table.seats) if seat.string is not None)
+    count_in, bag = table.count_in, table.bag
+    assert count_in is not None
+    assert bag is not None
+    filtered = bag.flags[bag.used]
     chance = Chance(
-        bytes.fromhex(table.server_seed),
+        bytes.fromhex(count_in.server_seed),
         table_id=table.table_id,
         game=table.game,
         round=table.round,
-        strings=strings,
+        strings=tuple(sorted(count_in.strings.items())),
         filtered=filtered,
     )
-    return {
-        "phase": Phase.PLAYING,
-        "counted": table.counted or len(table.people) >= COUNTED_PEOPLE_MIN,
-        "chance": chance,
-        "filtered": filtered,
-        "bag": bag if bag is None else replace(bag, used=bag.used + 1),
-    }
+    return replace(
+        table,
+        phase=Phase.PLAYING,
+        seats=tuple(replace(seat, bot_rounds=seat.bot_rounds + 1 if seat.bot_plays else 0) for seat in table.seats),
+        counted=table.counted or table.shared,
+        bag=replace(bag, used=bag.used + 1),
+        count_in=None,
+        running=Round(count_in.server_seed, count_in.strings, event.left_out, filtered, chance),
+        stoppers=(),
+    )
 
 
-def _stakes_refused(table: Table, event: events.StakesRefused) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "asked": None, "server_seed": ""}
-
-
-def _game_started(table: Table, event: events.GameStarted) -> dict[str, Any]:
-    return {"started": True, "state": table.rules.new(table.options, len(table.seats))}
-
-
-def _seeds_shown(table: Table, event: events.SeedsShown) -> dict[str, Any]:
-    return {"server_seed": "", "chance": None, "phase": Phase.WAITING}
-
-
-def _settle_asked(table: Table, event: events.SettleAsked) -> dict[str, Any]:
-    return {"phase": Phase.SETTLING, "asked": event}
-
-
-def _settled(table: Table, event: events.Settled) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "asked": None, "stake_key": None}
-
-
-def _refund_asked(table: Table, event: events.RefundAsked) -> dict[str, Any]:
-    return {"phase": Phase.REFUNDING, "asked": event}
-
-
-def _refunded(table: Table, event: events.Refunded) -> dict[str, Any]:
-    return {"phase": Phase.WAITING, "asked": None, "stake_key": None, "server_seed": ""}
-
-
-def _went_offline(table: Table, event: events.PlayerWentOffline) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, online=False)}
-
-
-def _came_back(table: Table, event: events.PlayerCameBack) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, online=True, left=False, bot_plays=False, expiries=0)}
-
-
-def _player_left(table: Table, event: events.PlayerLeft) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, left=True)}
-
-
-def _bot_took_over(table: Table, event: events.BotTookOver) -> dict[str, Any]:
-    return {"seats": table.with_seat(event.seat, bot_plays=True)}
-
-
-def _game_ended(table: Table, event: events.GameEnded) -> dict[str, Any]:
-    seats = tuple(replace(seat, left=False, bot_barred=False) for seat in table.seats)
-    return {
-        "started": False,
-        "counted": False,
-        "state": None,
-        "seats": seats,
-        "round": 0,
-        "attempt": 0,
-        "game": table.game + 1,
-    }
-
-
-def _table_closed(table: Table, event: events.TableClosed) -> dict[str, Any]:
-    return {"phase": Phase.CLOSED}
-
-
-def _with(table: Table, number: int, seat: Seat) -> tuple[Seat, ...]:
-    return (*table.seats[:number], seat, *table.seats[number + 1 :])
-
-
-_CHANGES: dict[type[events.Event], Any] = {
-    events.TableCreated: _table_created,
-    events.SeatTaken: _seat_taken,
-    events.SeatFreed: _seat_freed,
-    events.BotSeated: _bot_seated,
-    events.BotSentAway: _bot_sent_away,
-    events.HostChanged: _host_changed,
-    events.StartAsked: _start_asked,
-    events.DealAsked: _deal_asked,
-    events.SeatReady: _seat_ready,
-    events.BagOpened: _bag_opened,
-    events.CountInStarted: _count_in_started,
-    events.CountInStopped: _count_in_stopped,
-    events.SeedCommitted: _seed_committed,
-    events.SeedsAsked: _seeds_asked,
-    events.SeedOpened: _seed_opened,
-    events.StakesAsked: _stakes_asked,
-    events.StakesGranted: _stakes_granted,
-    events.StakesRefused: _stakes_refused,
-    events.GameStarted: _game_started,
-    events.RoundBegan: _round_began,
-    events.SeedsShown: _seeds_shown,
-    events.SettleAsked: _settle_asked,
-    events.Settled: _settled,
-    events.RefundAsked: _refund_asked,
-    events.Refunded: _refunded,
-    events.PlayerWentOffline: _went_offline,
-    events.PlayerCameBack: _came_back,
-    events.PlayerLeft: _player_left,
-    events.BotTookOver: _bot_took_over,
-    events.GameEnded: _game_ended,
-    events.TableClosed: _table_closed,
-}
+def _game_ended(table: Table) -> Table:
+    seats = tuple(replace(seat, left=False, bot_barred=False, emptied_by=None) for seat in table.seats)
+    return replace(table, game=table.game + 1, round=0, attempt=0, state=None, shared=False, counted=False, seats=seats)

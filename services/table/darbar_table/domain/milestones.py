@@ -16,7 +16,7 @@ _TOLD = frozenset(
         events.BotSeated,
         events.SeatFreed,
         events.BotSentAway,
-        events.RoundBegan,
+        events.RoundStarted,
         events.SeedsShown,
         events.GameEnded,
         events.TableClosed,
@@ -24,12 +24,12 @@ _TOLD = frozenset(
 )
 
 
-def counts(event: events.Event) -> int:
+def counts(event: events.TableEvent) -> int:
     """1 for an event that is a milestone, else 0: every milestone is one event, so numbers never jump."""
     return 1 if type(event) in _TOLD else 0
 
 
-def milestone_of(event: events.Event, after: Table, *, at: datetime, generation: int) -> Milestone | None:
+def milestone_of(event: events.TableEvent, after: Table, *, at: datetime, generation: int) -> Milestone | None:
     """What other services are told of an event that led to the state `after`."""
     if not counts(event):
         return None
@@ -43,7 +43,7 @@ def milestone_of(event: events.Event, after: Table, *, at: datetime, generation:
     )
 
 
-def _told(event: events.Event, after: Table) -> tables.AnyMilestoneEvent:
+def _told(event: events.TableEvent, after: Table) -> tables.AnyMilestoneEvent:
     match event:
         case events.TableCreated():
             return tables.TableCreated(event.terms, event.host.account_id)
@@ -55,17 +55,13 @@ def _told(event: events.Event, after: Table) -> tables.AnyMilestoneEvent:
             return tables.SeatFreed(event.seat, event.account_id, event.quit, event.reason)
         case events.BotSentAway():
             return tables.SeatFreed(event.seat)
-        case events.RoundBegan():
-            return tables.RoundStarted(event.game, event.round, _accounts(after))
+        case events.RoundStarted():
+            return tables.RoundStarted(event.game, event.round, after.accounts)
         case events.SeedsShown():
             result = after.rules.result(after.state)
-            return tables.RoundEnded(event.game, event.round, _accounts(after), () if result is None else result.points)
+            return tables.RoundEnded(event.game, event.round, after.accounts, () if result is None else result.points)
         case events.GameEnded():
-            return tables.GameEnded(event.game, event.places, event.totals)
+            return tables.GameEnded(event.game, event.places, event.totals, event.reason)
         case events.TableClosed():
             return tables.TableClosed(event.reason)
     raise AssertionError(f"{type(event).__name__} is no milestone")
-
-
-def _accounts(table: Table) -> tuple[str | None, ...]:
-    return tuple(seat.player.account_id if seat.player is not None else None for seat in table.seats)

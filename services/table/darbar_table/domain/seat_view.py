@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -11,18 +10,19 @@ from darbar_contracts.frames import SeatView, TableView
 from darbar_rules.game import Shown
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF
-from darbar_table.domain.state import Phase, Seat, Table
+from darbar_table.domain.state import CountIn, Phase, Seat, Table
 
 _encode = msgspec.json.Encoder().encode
 
 # The fields of the table's own events that everyone at the table may see. A kind that is missing is a fault.
-PUBLIC_FIELDS: Mapping[type[events.Event], tuple[str, ...]] = {
+PUBLIC_FIELDS: Mapping[type[events.OwnEvent], tuple[str, ...]] = {
     events.TableCreated: ("terms",),
     events.SeatTaken: ("seat", "name", "avatar"),
-    events.SeatFreed: ("seat", "reason", "quit"),
+    events.SeatFreed: ("seat", "reason", "quit", "gave_up"),
     events.BotSeated: ("seat", "name"),
-    events.BotSentAway: ("seat", "by_seat"),
+    events.BotSentAway: ("seat", "actor"),
     events.HostChanged: ("seat",),
+    events.SittingPaused: (),
     events.StartAsked: ("seat",),
     events.DealAsked: ("seat",),
     events.SeatReady: ("seat",),
@@ -32,21 +32,25 @@ PUBLIC_FIELDS: Mapping[type[events.Event], tuple[str, ...]] = {
     events.SeedCommitted: ("seat", "sha256"),
     events.SeedsAsked: ("seats",),
     events.SeedOpened: ("seat", "string"),
-    events.StakesAsked: ("unit", "bet_coins", "left_out"),
+    events.StakesAsked: ("unit", "bet_coins"),
     events.StakesGranted: (),
     events.StakesRefused: ("reason", "short"),
     events.GameStarted: ("game", "rules_version"),
-    events.RoundBegan: ("game", "round"),
+    events.RoundStarted: ("game", "round", "left_out"),
     events.SeedsShown: ("game", "round", "server_seed", "strings", "left_out", "filtered", "bag", "bag_seed"),
     events.SettleAsked: ("unit", "purpose", "shares", "pays_again", "forfeit_coins", "rounding_coins", "bets_back"),
     events.Settled: (),
     events.RefundAsked: ("unit", "purpose"),
     events.Refunded: (),
+    events.RefundRefused: ("reason",),
     events.PlayerWentOffline: ("seat",),
     events.PlayerCameBack: ("seat",),
-    events.PlayerLeft: ("seat",),
+    events.PlayerWentIdle: ("seat",),
+    events.LeaveAsked: ("seat",),
     events.BotTookOver: ("seat",),
-    events.GameEnded: ("game", "places", "totals", "names"),
+    events.GameEnded: ("game", "reason", "places", "totals", "names"),
+    events.TableResumed: (),
+    events.TableVoided: (),
     events.TableClosed: ("reason",),
 }
 
@@ -70,7 +74,7 @@ class SeatFrames(msgspec.Struct, frozen=True):
         return b""
 
 
-def shown(before: Table, event: events.Event) -> Shown:
+def to_public(before: Table, event: events.TableEvent) -> Shown:
     """What an event lets be seen; raises KeyError for a kind that nobody has thought about."""
     if isinstance(event, events.Played):
         return before.rules.show(before.state, event.event)
@@ -78,18 +82,20 @@ def shown(before: Table, event: events.Event) -> Shown:
 
 
 def seat_frames(
-    before: Table, event: events.Event, after: Table, remaining_ms: int | None, *, last: bool = True
+    before: Table, event: events.TableEvent, after: Table, remaining_ms: int | None, *, last: bool = True
 ) -> SeatFrames:
     """The frames of one version. The public part is encoded once; the actor's frame has the command's id.
 
     Only the `last` of a command's events says what may be decided next: the others are over when they are seen.
     """
-    view = shown(before, event)
-    played = type(event) is events.Played
-    kind = before.rules.kind_of(event.event) if played else KIND_OF[type(event)]  # type: ignore[attr-defined]
-    public: dict[str, Any] = dict(view.public)
-    if played and event.by != "player":  # type: ignore[attr-defined]
-        public["by"] = event.by  # type: ignore[attr-defined]
+    view = to_public(before, event)
+    public: dict[str, object] = dict(view.public)
+    if isinstance(event, events.Played):
+        kind = before.rules.kind_of(event.event)
+        if event.by != "player":
+            public["by"] = event.by
+    else:
+        kind = KIND_OF[type(event)]
     time_left = b"" if remaining_ms is None else b',"remaining_ms":%d' % remaining_ms
     head = b'{"type":"event","version":%d,"kind":"%b","public":%b%b' % (
         after.version,
@@ -100,7 +106,8 @@ def seat_frames(
     tails = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
     if last and after.phase is Phase.PLAYING:
         _add_legal(after, tails)
-    _add_id(after, event, tails)
+    if isinstance(event, events.SeatEvent | events.Played) and event.id is not None and event.actor is not None:
+        tails[event.actor] = tails.get(event.actor, b"") + b',"id":"' + event.id.encode() + b'"'
     return SeatFrames(after.version, head, tuple(tails.items()))
 
 
@@ -117,14 +124,6 @@ def _legal(table: Table, seat: int) -> dict[str, tuple[str, ...]]:
     return {kind: part for kind, part in parts.items() if part}
 
 
-def _add_id(after: Table, event: events.Event, tails: dict[int, bytes]) -> None:
-    command_id = getattr(event, "id", None)
-    if command_id is None:
-        return
-    seat: int = event.by_seat if isinstance(event, events.BotSentAway) else event.seat  # type: ignore[attr-defined]
-    tails[seat] = tails.get(seat, b"") + b',"id":"' + command_id.encode() + b'"'
-
-
 def table_view(table: Table) -> TableView:
     """All that anybody may know of the table around the cards."""
     return TableView(
@@ -136,11 +135,11 @@ def table_view(table: Table) -> TableView:
         round=table.round,
         attempt=table.attempt,
         bag=None if table.bag is None else table.bag.number,
-        seats=tuple(_seat_view(held) for held in table.seats),
+        seats=tuple(_seat_view(table.count_in, number, held) for number, held in enumerate(table.seats)),
     )
 
 
-def _seat_view(seat: Seat) -> SeatView:
+def _seat_view(count_in: CountIn | None, number: int, seat: Seat) -> SeatView:
     holder = seat.player
     return SeatView(
         kind="free" if seat.free else "player" if holder is not None else "bot",
@@ -148,8 +147,8 @@ def _seat_view(seat: Seat) -> SeatView:
         avatar=holder.avatar if holder is not None else None,
         away=seat.away,
         bot_plays=seat.bot_plays,
-        ready=seat.ready,
-        committed=seat.committed is not None,
+        ready=count_in is not None and number in count_in.ready,
+        committed=count_in is not None and number in count_in.committed,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -29,22 +30,23 @@ class Phase(StrEnum):
 class Seat(msgspec.Struct, frozen=True):
     """One seat: free, a bot's, or a player's.
 
-    `online` False: the player is away (TL-29). `left`: Leave was pressed in this round. `bot_plays`: after five
-    expiries (TL-16). `expiries`: in a row. `since`: the version at which the holder sat down. `bot_barred`: only a
-    vote brings a bot here (TL-27).
+    `online` False: the player is away (TL-29). `left`: Leave was pressed in this round. `idle`: connected, and never
+    acting. `bot_plays`: after five `expiries` in a row (TL-16); `bot_rounds`: so many rounds began like that. `since`:
+    the version at which the holder sat down. `bot_barred`: only a vote brings a bot here (TL-27). `emptied_by`: the
+    account that left the seat, or sent its bot away, in this game.
     """
 
     player: Person | None = None
     bot: str | None = None
     online: bool = False
     left: bool = False
+    idle: bool = False
     bot_plays: bool = False
     expiries: int = 0
+    bot_rounds: int = 0
     since: int = 0
     bot_barred: bool = False
-    ready: bool = False
-    committed: str | None = None
-    string: str | None = None
+    emptied_by: str | None = None
 
     @property
     def free(self) -> bool:
@@ -53,7 +55,7 @@ class Seat(msgspec.Struct, frozen=True):
     @property
     def away(self) -> bool:
         """Held by a player who is not here: a bot plays, and a round's end pays nothing (TL-30)."""
-        return self.player is not None and (not self.online or self.left)
+        return self.player is not None and (not self.online or self.left or self.idle)
 
     @property
     def played_by_bot(self) -> bool:
@@ -74,19 +76,65 @@ class Bag(msgspec.Struct, frozen=True):
         return self.used >= len(self.flags)
 
 
-def unopened(table_id: str, rules: AnyGame) -> Table:
-    """The state before the first event: nobody sits there, and nothing is agreed but the game."""
-    terms = TableTerms(rules.name, {}, 0, 0, 0, "private", "normal")
-    return Table(table_id=table_id, version=0, rules=rules, terms=terms)
+class CountIn(msgspec.Struct, frozen=True):
+    """From the start of a count-in until the deal: its seed, who wants it to end, and what clients add to the chance.
+
+    `committed` has the sha256 and `strings` the text of each seat that has sent one.
+    """
+
+    server_seed: str
+    start_asked: bool = False
+    deal_asked: bool = False
+    ready: tuple[int, ...] = ()
+    committed: dict[int, str] = {}
+    strings: dict[int, str] = {}
+
+    @property
+    def unopened(self) -> tuple[int, ...]:
+        """Seats that committed and have not opened."""
+        return tuple(sorted(self.committed.keys() - self.strings.keys()))
+
+
+class Round(msgspec.Struct, frozen=True):
+    """A round from its deal until its seeds are shown."""
+
+    server_seed: str
+    strings: dict[int, str]
+    left_out: tuple[int, ...]
+    filtered: bool
+    chance: Chance
+
+
+class Staking(msgspec.Struct, frozen=True):
+    """A stake unit from the first question to the wallet until its pot is shared or given back.
+
+    `key` is the stake's; `asked` is what the wallet is asked just now. `stakers`: who paid for each seat (None: the
+    bots' account), empty before it is granted; `given_up`: those of them who have their bet back in the end (TL-37).
+    """
+
+    key: str
+    unit: str
+    asked: StakesAsked | SettleAsked | RefundAsked | None
+    granted: bool = False
+    stakers: tuple[str | None, ...] = ()
+    given_up: tuple[str, ...] = ()
+
+
+class Stopper(msgspec.Struct, frozen=True):
+    """An account that has stopped so many count-ins since the last deal, and until when it may not sit down here."""
+
+    account_id: str
+    count: int
+    paused_until: datetime | None = None
 
 
 class Table(msgspec.Struct, frozen=True):
     """A table at one version. `rules` is its game, `state` the game's own state; None between games. `options`
     are those of its terms, as its rules take them.
 
-    `game` and `round` count from 1; `attempt` counts the count-ins of a round. `stake_key` is the stake that was
-    granted for the running unit, `asked` what the wallet is asked just now. `milestones` numbers the last one.
-    `started`: a game is under way; `counted`: two people have held seats at a deal of it (TL-28).
+    `game` and `round` count from 1; `attempt` counts the count-ins of a round. `milestones` numbers the last one.
+    `shared`: two people have held seats at the same time in this game; `counted`: so it was at a deal of it (TL-28).
+    `count_in`, `running` and `staking` are there while there is such a thing.
     """
 
     table_id: str
@@ -97,22 +145,19 @@ class Table(msgspec.Struct, frozen=True):
     host: int = 0
     seats: tuple[Seat, ...] = ()
     phase: Phase = Phase.WAITING
-    started: bool = False
-    counted: bool = False
     game: int = 1
     round: int = 0
     attempt: int = 0
     state: Any = None
-    server_seed: str = ""
-    chance: Chance | None = None
-    filtered: bool = False
+    shared: bool = False
+    counted: bool = False
     bag: Bag | None = None
-    left_out: tuple[int, ...] = ()
-    stake_key: str | None = None
-    asked: StakesAsked | SettleAsked | RefundAsked | None = None
+    count_in: CountIn | None = None
+    running: Round | None = None
+    staking: Staking | None = None
+    stoppers: tuple[Stopper, ...] = ()
+    voided: bool = False
     milestones: int = 0
-    start_asked: bool = False
-    deal_asked: bool = False
 
     def seat_of(self, account_id: str) -> int | None:
         """Where an account sits."""
@@ -130,17 +175,31 @@ class Table(msgspec.Struct, frozen=True):
         return tuple(number for number, seat in enumerate(self.seats) if seat.player is not None)
 
     @property
-    def unit(self) -> str:
-        """The name of the running stake unit, as the wallet knows it."""
-        return f"g{self.game}" if self.rules.stake_unit == "game" else f"g{self.game}.r{self.round}"
+    def accounts(self) -> tuple[str | None, ...]:
+        """Who holds each seat; None where nobody does, or a bot."""
+        return tuple(seat.player.account_id if seat.player is not None else None for seat in self.seats)
+
+    @property
+    def started(self) -> bool:
+        """Whether a game is under way."""
+        return self.state is not None
 
     @property
     def staked(self) -> bool:
-        """Whether a stake unit has begun and is not yet shared out."""
-        return self.stake_key is not None
+        """Whether a stake unit has been paid for and is not yet shared out."""
+        return self.staking is not None and self.staking.granted
 
-    def with_seat(self, number: int, **changes: Any) -> tuple[Seat, ...]:
+    @property
+    def asked(self) -> StakesAsked | SettleAsked | RefundAsked | None:
+        """What the wallet is asked just now."""
+        return None if self.staking is None else self.staking.asked
+
+    def with_seat(self, number: int, seat: Seat) -> tuple[Seat, ...]:
         """The seats with one of them changed."""
-        seats = list(self.seats)
-        seats[number] = msgspec.structs.replace(seats[number], **changes)
-        return tuple(seats)
+        return (*self.seats[:number], seat, *self.seats[number + 1 :])
+
+
+def unopened(table_id: str, rules: AnyGame) -> Table:
+    """The state before the first event: nobody sits there, and nothing is agreed but the game."""
+    terms = TableTerms(rules.name, {}, 0, 0, 0, "private", "normal")
+    return Table(table_id=table_id, version=0, rules=rules, terms=terms)

@@ -14,6 +14,7 @@ from darbar_contracts import subjects
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_contracts.wallet import (
     RefundRequest,
+    SettlePurpose,
     SettleRequest,
     Share,
     StakeRequest,
@@ -125,7 +126,7 @@ def wallet_request(
     table: Table, asked: StakesAsked | SettleAsked | RefundAsked
 ) -> tuple[str, StakeRequest | SettleRequest | RefundRequest]:
     """The subject and the message for what a table asks; the same ones for the same event, whoever asks again."""
-    holders = [seat.player.account_id if seat.player is not None else None for seat in table.seats]
+    holders = table.accounts
     match asked:
         case StakesAsked():
             seats = tuple(StakeSeat(seat=number, account_id=holder) for number, holder in enumerate(holders))
@@ -138,25 +139,31 @@ def wallet_request(
                 seats=seats,
             )
         case SettleAsked():
-            shares = tuple(
-                Share(seat=number, account_id=holders[number], coins=coins)
-                for number, coins in enumerate(asked.shares)
-                if coins
-            )
-            return subjects.WALLET_SETTLE, SettleRequest(
-                key=asked.key,
-                stake_key=asked.stake_key,
-                table_id=table.table_id,
-                unit=asked.unit,
-                purpose=asked.purpose,
-                pays_again=asked.pays_again,
-                shares=shares,
-                bets_back=asked.bets_back,
-                forfeit_coins=asked.forfeit_coins,
-                rounding_coins=asked.rounding_coins,
-                present_holders=tuple(holder for holder in holders if holder is not None),
-            )
+            return subjects.WALLET_SETTLE, _settle_request(table, asked, holders)
         case RefundAsked():
             return subjects.WALLET_REFUND, RefundRequest(
                 asked.key, asked.stake_key, table.table_id, asked.unit, asked.purpose
             )
+
+
+def _settle_request(table: Table, asked: SettleAsked, holders: tuple[str | None, ...]) -> SettleRequest:
+    """To the wallet a bet that goes back while others win is a share of who paid it (TL-37)."""
+    shares = [Share(number, holders[number], coins) for number, coins in enumerate(asked.shares) if coins]
+    bets_back = asked.bets_back
+    if asked.purpose in (SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED):
+        assert table.staking is not None
+        shares += [Share(number, table.staking.stakers[number], table.terms.bet_coins) for number in bets_back]
+        bets_back = ()
+    return SettleRequest(
+        key=asked.key,
+        stake_key=asked.stake_key,
+        table_id=table.table_id,
+        unit=asked.unit,
+        purpose=asked.purpose,
+        pays_again=asked.pays_again,
+        shares=tuple(shares),
+        bets_back=bets_back,
+        forfeit_coins=asked.forfeit_coins,
+        rounding_coins=asked.rounding_coins,
+        present_holders=tuple(holder for holder in holders if holder is not None),
+    )

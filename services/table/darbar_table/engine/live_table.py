@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 from uuid import UUID
 
-from darbar_table.domain.events import BotSentAway, Event, SeatFreed, SeatTaken
+from darbar_table.domain.events import Played, SeatEvent, SeatFreed, SeatTaken, TableEvent
 from darbar_table.domain.seat_view import SeatFrames
 from darbar_table.domain.state import Table
+from darbar_table.domain.timers import Timer
 from darbar_table.store.codec import EventCodec
 
 COMMANDS_WAITING_MAX = 64
@@ -76,20 +77,19 @@ class LiveTable:
         "asked_bots",
         "asked_key",
         "chain",
-        "clock",
         "codec",
         "deadline",
         "frames",
         "frozen",
         "ids",
         "in_flight",
-        "keep_timers",
         "shard",
         "sockets",
         "stale",
         "table",
         "table_id",
         "tick",
+        "timers",
         "waiting",
     )
 
@@ -106,12 +106,11 @@ class LiveTable:
         self.sockets: list[Connection] = []
         self.frames: list[SeatFrames] = []
         self.ids: dict[int, Ids] = {}
-        self.clock: tuple[str, tuple[int, int]] | None = None
+        self.timers: dict[Timer, float] = {}
         self.deadline: float | None = None
         self.tick: int | None = None
         self.asked_key: str | None = None
         self.asked_bots: tuple[int, int, tuple[int, ...]] | None = None
-        self.keep_timers: dict[int, Any] = {}
 
     def connected(self, account_id: str) -> bool:
         """Whether an account has an open socket here."""
@@ -134,17 +133,11 @@ class LiveTable:
             return None
         return [frame for frame in self.frames if frame.version > version]
 
-    def remember_id(self, event: Event, version: int) -> None:
-        """Keep the command id of a stored event with its seat; a seat that changes hands forgets."""
-        seat: int | None = event.by_seat if type(event) is BotSentAway else getattr(event, "seat", None)
-        if seat is None:
+    def remember_id(self, event: TableEvent, version: int) -> None:
+        """Keep the command id of a stored event with the seat that did it; a seat that changes hands forgets."""
+        if isinstance(event, SeatTaken | SeatFreed):
+            self.ids.pop(event.seat, None)
+        if isinstance(event, SeatFreed) or not isinstance(event, SeatEvent | Played):
             return
-        if type(event) in (SeatTaken, SeatFreed):
-            self.ids.pop(seat, None)
-        command_id = getattr(event, "id", None)
-        if command_id is None or type(event) is SeatFreed:
-            return
-        ids = self.ids.get(seat)
-        if ids is None:
-            ids = self.ids[seat] = Ids()
-        ids.remember(command_id, event.digest, version)  # type: ignore[attr-defined]
+        if event.id is not None and event.actor is not None:
+            self.ids.setdefault(event.actor, Ids()).remember(event.id, event.digest, version)

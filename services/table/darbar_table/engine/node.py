@@ -18,6 +18,7 @@ from darbar_table.domain.events import Played
 from darbar_table.domain.milestones import counts
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase
+from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.effects import Effects
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.loading import live_table_of, load
@@ -33,7 +34,6 @@ from darbar_table.store.store import AWAY, Store
 from darbar_table.store.writer import Writer
 
 log = structlog.get_logger()
-TURN_SECONDS_AFTER_LOAD_MIN = 5.0
 READ_AGAIN_SECONDS = 0.25
 # A database that is away longer than this at a planned stop has what it has; the clients ask again elsewhere.
 DRAIN_SECONDS_MAX = 5.0
@@ -104,7 +104,6 @@ class TableNode:
         """Hold a table: its clock, its absent players, what it waits for."""
         if not live.frozen:
             self.owner.add(live)
-            self.owner.set_clock(live, seconds_min=TURN_SECONDS_AFTER_LOAD_MIN)
             self.presence.loaded(live)
             self._start_effects(live)
         else:
@@ -144,7 +143,6 @@ class TableNode:
     def close_sockets(self) -> None:
         """This node is over: whoever is connected comes back to the next owner."""
         for live in self.owner.live_tables.values():
-            self.presence.forget(live)
             for socket in list(live.sockets):
                 socket.close(TableReason.NOT_OWNER, "Another process serves this table now.")
 
@@ -162,8 +160,7 @@ class TableNode:
         if type(draft.events[0]) is events.TableCreated:
             self.activate(live)
         self._effects.wallet(live)
-        self.presence.keep_seats(live)
-        if any(isinstance(event, events.RoundBegan) for event in draft.events):
+        if any(isinstance(event, events.RoundStarted) for event in draft.events):
             self._disconnect_spectators(live)
         if any(counts(event) for event in draft.events):
             self.outbox.stored()
@@ -171,15 +168,12 @@ class TableNode:
             self._close(live)
 
     def _disconnect_spectators(self, live: LiveTable) -> None:
-        """At a private table nobody looks on while a round is played."""
-        if live.table.terms.visibility != "private":
-            return
+        """Whoever may not look on any more (TL-44)."""
         for socket in list(live.sockets):
-            if socket.seat is None:
+            if not may_look_on(live.table, socket.account_id):
                 socket.close(TableReason.TABLE_PRIVATE, "This table is private.")
 
     def _close(self, live: LiveTable) -> None:
-        self.presence.forget(live)
         self.owner.drop(live)
         for socket in list(live.sockets):
             socket.close(TableReason.TABLE_CLOSED, "This table is closed.")
@@ -188,7 +182,6 @@ class TableNode:
         """Somebody else stored a version: what we hold is not the table any more, and answers nobody."""
         log.error("table_reloading", table_id=str(live.table_id), version=live.table.version)
         live.in_flight = live.stale = True
-        self.presence.forget(live)
         self.owner.wheel.set(live, None)
         for socket in list(live.sockets):
             socket.close(TableReason.UNAVAILABLE, "This table is read again.")
@@ -232,7 +225,7 @@ async def _logged(effect: Coroutine[Any, Any, None]) -> None:
 
 
 def _accounts(live: LiveTable) -> list[str]:
-    return [seat.player.account_id for seat in live.table.seats if seat.player is not None]
+    return [account for account in live.table.accounts if account is not None]
 
 
 def _readable(command: Command) -> str:

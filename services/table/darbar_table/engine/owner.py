@@ -16,13 +16,14 @@ import structlog
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
-from darbar_table.domain import decide
-from darbar_table.domain.commands import Act, ClockRang, Command, Context, Draft
+from darbar_table.domain import decide, timers
+from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct, TimerRang
 from darbar_table.domain.events import Played, SeatFreed, SeatTaken, TableCreated
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import SeatFrames, seat_frames
 from darbar_table.domain.state import Phase, Table
+from darbar_table.domain.timers import KeptSeatTimer, TurnTimer
 from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, LiveTable, Reply
 from darbar_table.engine.timer_wheel import TimerWheel
 from darbar_table.metrics import Metrics
@@ -33,7 +34,6 @@ from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, 
 log = structlog.get_logger()
 SEED_BYTES = 32
 SILENT_SECONDS = 0.25
-SAME_CLOCK_SECONDS_MIN = 5.0
 
 
 class Owner:
@@ -58,10 +58,11 @@ class Owner:
         self._reload = reload
         self._freeze = freeze
         self.live_tables: dict[UUID, LiveTable] = {}
-        self.wheel: TimerWheel[LiveTable] = TimerWheel(self._clock_rang)
+        self.wheel: TimerWheel[LiveTable] = TimerWheel(self._timers_rang)
         self._context = Context(
             settings=settings,
             fresh_seed=lambda: secrets.token_hex(SEED_BYTES),
+            now=lambda: datetime.now(UTC),
         )
 
     def submit(self, live: LiveTable, command: Command, reply: Reply | None = None) -> None:
@@ -77,10 +78,10 @@ class Owner:
         self._decide(live, command, reply)
 
     def add(self, live: LiveTable) -> None:
-        """Hold a table that was loaded or created, and set its clock."""
+        """Hold a table that was loaded or created, and set its timers."""
         self.live_tables[live.table_id] = live
         self._metrics.tables.set(len(self.live_tables))
-        self.set_clock(live)
+        self.set_timers(live)
 
     def drop(self, live: LiveTable) -> None:
         """Let go of a table that is closed or belongs to another process."""
@@ -100,12 +101,12 @@ class Owner:
             self._freeze(live, type(error).__name__, command)
 
     def _decide_or_raise(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
-        if live.frozen:
+        if live.frozen and not isinstance(command, OperatorAct):
             raise refused(TableReason.TABLE_FROZEN)
         if not self._may_answer():
             self._put_off(live, command, reply)
             return
-        if isinstance(command, Act) and reply is not None and self._repeated(live, command, reply):
+        if isinstance(command, Act | Decide) and reply is not None and self._repeated(live, command, reply):
             return
         draft = decide.decide(live.table, command, self._context)
         if draft.events:
@@ -120,11 +121,11 @@ class Owner:
         else:
             self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
 
-    def _repeated(self, live: LiveTable, command: Act, reply: Reply) -> bool:
+    def _repeated(self, live: LiveTable, command: Act | Decide, reply: Reply) -> bool:
         """A command id that this seat has used: its first answer again."""
         seat = live.table.seat_of(command.person.account_id)
         ids = live.ids.get(seat) if seat is not None else None
-        known = ids.find(command.frame.id) if ids is not None else None
+        known = ids.find(command.id) if ids is not None else None
         if known is None:
             return False
         digest, version = known
@@ -181,10 +182,7 @@ class Owner:
         """The next state becomes the state; one frame a version goes to each seat."""
         before = live.table
         live.table, live.chain, live.in_flight = draft.table, chain, False
-        if draft.keeps_clock:
-            self._go_on_with_clock(live)
-        else:
-            self.set_clock(live)
+        self.set_timers(live, keeps_turn=draft.keeps_clock)
         remaining_ms = self.remaining_ms(live)
         shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
@@ -228,38 +226,30 @@ class Owner:
         self._metrics.refusals.labels(code).inc()
         reply.refuse(code, message, details=error.details, retry=retry)
 
-    def set_clock(self, live: LiveTable, *, seconds_min: float = 0.0) -> None:
-        """Arm what is due next at this table; the same decision keeps its clock."""
-        clock, seconds = self._due(live.table)
-        if clock != live.clock:
-            live.clock = clock
-            self.wheel.set(live, None if clock is None else monotonic() + max(seconds, seconds_min))
-
-    def _go_on_with_clock(self, live: LiveTable) -> None:
-        """CP-16: what was left of the turn's time, with at least five seconds."""
-        live.clock, _ = self._due(live.table)
-        left = live.deadline or 0.0
-        self.wheel.set(live, max(left, monotonic() + SAME_CLOCK_SECONDS_MIN))
+    def set_timers(self, live: LiveTable, *, keeps_turn: bool = False) -> None:
+        """Arm what is due at this table; what was due before runs on, with CP-16 the turn too."""
+        now, before = monotonic(), live.timers
+        live.timers = {
+            timer: before[timer] if timer in before else now + seconds
+            for timer, seconds in timers.due(live.table, self._settings).items()
+        }
+        if keeps_turn:
+            left = max((deadline for timer, deadline in before.items() if isinstance(timer, TurnTimer)), default=0.0)
+            live.timers = dict.fromkeys(live.timers, max(left, now + timers.SAME_TURN_SECONDS_MIN))
+        self.wheel.set(live, min(live.timers.values(), default=None))
 
     def remaining_ms(self, live: LiveTable) -> int | None:
-        """What is left on the table's clock."""
-        return None if live.deadline is None else max(0, int((live.deadline - monotonic()) * 1000))
+        """What is left of the time that clients count."""
+        counted = [deadline for timer, deadline in live.timers.items() if not isinstance(timer, KeptSeatTimer)]
+        return max(0, int((counted[0] - monotonic()) * 1000)) if counted else None
 
-    def _due(self, table: Table) -> tuple[tuple[str, tuple[int, int]] | None, float]:
-        match table.phase:
-            case Phase.PLAYING:
-                turn = table.rules.turn(table.state)
-                return ("turn", (turn.round, turn.turn)), float(table.terms.turn_seconds)
-            case Phase.COUNTING_IN:
-                return ("count_in", (table.round, table.attempt)), self._settings.count_in_seconds
-            case Phase.OPENING_SEEDS:
-                return ("seeds", (table.round, table.attempt)), self._settings.seeds_open_seconds
-        return None, 0.0
-
-    def _clock_rang(self, live: LiveTable) -> None:
-        if live.clock is not None:
-            kind, mark = live.clock
-            self.submit(live, ClockRang(kind=kind, mark=mark))  # type: ignore[arg-type]
+    def _timers_rang(self, live: LiveTable) -> None:
+        now = monotonic()
+        for timer in [timer for timer, deadline in live.timers.items() if deadline <= now]:
+            del live.timers[timer]
+            self.submit(live, TimerRang(timer))
+        if live.timers and live.deadline is None:
+            self.wheel.set(live, min(live.timers.values()))
 
 
 def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> None:
@@ -274,8 +264,3 @@ def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> N
             socket.seat = now
         own = frames.tail_of(seat)
         socket.send(b"%b%b}" % (frames.head, own) if own else same)
-
-
-def at_rest(table: Table) -> bool:
-    """Whether nothing of a round is under way, so that the whole log may be looked at."""
-    return table.phase in (Phase.WAITING, Phase.COUNTING_IN, Phase.CLOSED) and not table.staked

@@ -10,7 +10,7 @@ from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import CreateTable, TableLook
 from darbar_rules.games import BY_NAME
 from darbar_table.domain.commands import Create
-from darbar_table.domain.create import option_invalid
+from darbar_table.domain.life.create import option_invalid
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import unopened
 from darbar_table.engine.live_table import LiveTable

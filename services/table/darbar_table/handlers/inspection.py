@@ -20,8 +20,8 @@ from darbar_rules.game import Refusal
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF
 from darbar_table.domain.refusals import refused
+from darbar_table.domain.visibility import at_rest, may_read_log
 from darbar_table.engine.node import TableNode
-from darbar_table.engine.owner import at_rest
 from darbar_table.handlers.log_reader import fingerprint, read_audit, read_milestones
 from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
@@ -120,7 +120,7 @@ class Inspection:
 
 def _created(head: ReplayHead) -> events.TableCreated:
     created = msgspec.json.decode(head.created, type=events.TableCreated)
-    if created.terms.visibility == "private" and not head.has_sat_here:
+    if not may_read_log(created.terms, has_sat_here=head.has_sat_here):
         raise refused(TableReason.TABLE_PRIVATE)
     return created
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -19,7 +19,7 @@ from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.state import Table, unopened
-from darbar_table.engine.owner import at_rest
+from darbar_table.domain.visibility import at_rest
 from darbar_table.store.chain import first_link, link
 from darbar_table.store.codec import Codecs
 from darbar_table.store.replay import decode
@@ -28,6 +28,7 @@ from darbar_table.store.store import VERSION_MAX, Store, StoredEvent
 PAGE_ROWS = 2_000
 
 _Answer = TypeVar("_Answer")
+_Replayed: TypeAlias = tuple[StoredEvent, events.TableEvent, Table]
 
 
 class LogAudit(msgspec.Struct, frozen=True):
@@ -55,7 +56,7 @@ def read_milestones(database_url: str, table_id: UUID, after: int, generation: i
 
 def fingerprint(table: Table) -> str:
     """Equal states have equal ones. The chance of a round is left out: it is an object of its own."""
-    return hashlib.sha256(repr(msgspec.structs.replace(table, chance=None)).encode()).hexdigest()
+    return hashlib.sha256(repr(msgspec.structs.replace(table, running=None)).encode()).hexdigest()
 
 
 async def _audit(store: Store, table_id: UUID, account_id: str, version_max: int | None) -> LogAudit | None:
@@ -85,7 +86,9 @@ async def _milestones(store: Store, table_id: UUID, after: int, generation: int)
     return None if table is None else MilestonesAnswer(milestones=tuple(found))
 
 
-async def _replayed(store: Store, table_id: UUID, last: int) -> AsyncIterator[tuple[StoredEvent, events.Event, Table]]:
+async def _replayed(
+    store: Store, table_id: UUID, last: int
+) -> AsyncIterator[tuple[StoredEvent, events.TableEvent, Table]]:
     """Every event of a log with the state after it."""
     head = await store.replay_head(table_id, "")
     if head is None:
@@ -110,7 +113,7 @@ def _with_store(database_url: str, ask: Callable[[Store], Awaitable[_Answer]]) -
     return asyncio.run(connected())
 
 
-def _seats(event: events.Event) -> str | None:
+def _seats(event: events.TableEvent) -> str | None:
     """The account that an event seats."""
     match event:
         case events.TableCreated():

@@ -30,11 +30,10 @@ from darbar_contracts.frames import (
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.tokens import Claims, TokenReader
-from darbar_table.domain.commands import Act
+from darbar_table.domain.commands import Act, Decide
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import snapshot
-from darbar_table.domain.seats import can_be_taken
-from darbar_table.domain.state import Phase
+from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.questions import Questions
@@ -219,7 +218,8 @@ class PlayerSocket:
         live = self._node.find(table_id)
         if live.frozen:
             raise refused(TableReason.TABLE_FROZEN)
-        self._may_look(live, claims)
+        if not may_look_on(live.table, claims.account_id):
+            raise refused(TableReason.TABLE_PRIVATE)
         first = self._live is None
         if first:
             self._refuse_crowd(live, claims.account_id)
@@ -236,15 +236,6 @@ class PlayerSocket:
         self._limits.refuse_account(account_id)
         if live.table.seat_of(account_id) is None:
             self._limits.refuse_spectator(sum(socket.seat is None for socket in live.sockets))
-
-    def _may_look(self, live: LiveTable, claims: Claims) -> None:
-        """A private table is seen by those who sit there, and by those who could sit down."""
-        table = live.table
-        seated = table.seat_of(claims.account_id) is not None
-        if seated or table.terms.visibility == "public":
-            return
-        if table.phase is Phase.PLAYING or not any(can_be_taken(table, seat) for seat in table.seats):
-            raise refused(TableReason.TABLE_PRIVATE)
 
     def _send_all(self, live: LiveTable, version: int) -> None:
         table = live.table
@@ -280,11 +271,15 @@ class PlayerSocket:
             raise refused(TableReason.COMMAND_ID_INVALID)
         reply = CommandReply(self, frame.id)
         digest = command_digest(frame)
-        if isinstance(frame, Sit):
+        decision = self._decisions.decision_of(frame)
+        if decision is not None:
+            kind = frame.__struct_config__.tag
+            command = Decide(self._person, frame.id, digest, frame.round, frame.turn, kind, decision)
+            self._node.owner.submit(live, command, reply)
+        elif isinstance(frame, Sit):
             await self._sit(live, frame, digest=digest, reply=reply)
-            return
-        act = Act(person=self._person, frame=frame, digest=digest, decision=self._decisions.decision_of(frame))
-        self._node.owner.submit(live, act, reply)
+        else:
+            self._node.owner.submit(live, Act(person=self._person, frame=frame, digest=digest), reply)
 
     async def _sit(self, live: LiveTable, frame: Sit, *, digest: int, reply: CommandReply) -> None:
         """Sitting down asks the wallet and the claims first; only this socket waits."""

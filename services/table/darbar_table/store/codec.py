@@ -8,7 +8,7 @@ import msgspec
 
 from darbar_rules.game import AnyGame
 from darbar_rules.games import BY_NAME
-from darbar_table.domain.events import KIND_OF, Event, Played
+from darbar_table.domain.events import KIND_OF, Played, TableEvent
 
 
 class EventCodec:
@@ -20,26 +20,26 @@ class EventCodec:
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
             kind: msgspec.json.Decoder(event) for event, kind in KIND_OF.items()
         }
+        played: Any = Played  # of the game's own kinds, which only the game knows
         for kind, event in game.events.items():
             if kind in self._decoders:
                 raise ValueError(f"{game.name}: {kind} is a kind of the table's own")
-            self._decoders[kind] = msgspec.json.Decoder(Played[event])  # type: ignore[valid-type]
+            self._decoders[kind] = msgspec.json.Decoder(played[event])
 
-    def kind_of(self, event: Event) -> str:
+    def kind_of(self, event: TableEvent) -> str:
         """The kind under which an event is stored."""
-        kind = KIND_OF.get(type(event))
-        return self._game.kind_of(event.event) if kind is None else kind  # type: ignore[attr-defined]
+        return self._game.kind_of(event.event) if isinstance(event, Played) else KIND_OF[type(event)]
 
-    def encode(self, event: Event) -> bytes:
+    def encode(self, event: TableEvent) -> bytes:
         """The body as stored; fields that are None or 0 stay, so that a log reads the same everywhere."""
         return self._encoder.encode(event)
 
-    def decode(self, kind: str, body: str | bytes) -> Event:
+    def decode(self, kind: str, body: str | bytes) -> TableEvent:
         """A stored row as an event; KindUnknown when this version of the code can't read it."""
         decoder = self._decoders.get(kind)
         if decoder is None:
             raise KindUnknown(kind)
-        event: Event = decoder.decode(body)
+        event: TableEvent = decoder.decode(body)
         return event
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from darbar_rules.game import AnyGame
-from darbar_table.domain.events import Event, TableCreated
+from darbar_table.domain.events import TableCreated, TableEvent
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Table, unopened
 from darbar_table.store.chain import first_link, link
@@ -19,7 +19,7 @@ def replay(table_id: UUID, rows: Sequence[StoredEvent], rules: AnyGame, codec: E
     return rebuilt(table_id, decode(rows, codec), rules)
 
 
-def rebuilt(table_id: UUID, events: Iterable[Event], rules: AnyGame) -> Table:
+def rebuilt(table_id: UUID, events: Iterable[TableEvent], rules: AnyGame) -> Table:
     """The state that these events give."""
     table = unopened(str(table_id), rules)
     for event in events:
@@ -40,7 +40,7 @@ def chain_fault(table_id: UUID, rows: Sequence[StoredEvent]) -> int | None:
     return None
 
 
-def decode(rows: Iterable[StoredEvent], codec: EventCodec, *, after: int = 0) -> Iterator[Event]:
+def decode(rows: Iterable[StoredEvent], codec: EventCodec, *, after: int = 0) -> Iterator[TableEvent]:
     """Stored rows as events, checked for gaps; `after` is the version before the first."""
     for expected, row in enumerate(rows, start=after + 1):
         if row.version != expected:

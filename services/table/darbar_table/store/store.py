@@ -16,7 +16,8 @@ VERSION_MAX = 2**31 - 1
 _SEAT_TAKEN = KIND_OF[events.SeatTaken]
 _SEEDS_SHOWN = KIND_OF[events.SeedsShown]
 # What may follow the seeds of a finished round and belongs to it.
-_AFTER_SEEDS_SHOWN = [KIND_OF[kind] for kind in (events.SettleAsked, events.Settled, events.GameEnded)]
+_COINS_MOVED = (events.SettleAsked, events.Settled, events.RefundAsked, events.Refunded, events.RefundRefused)
+_AFTER_SEEDS_SHOWN = [KIND_OF[kind] for kind in (*_COINS_MOVED, events.GameEnded, events.TableClosed)]
 TABLES_READ_AT_ONCE = 200
 OUTBOX_READ_AT_ONCE = 500
 # What it looks like when the database does not answer: try again later.

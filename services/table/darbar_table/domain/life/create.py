@@ -8,8 +8,9 @@ from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import TableTerms
 from darbar_kit.errors import Refused
 from darbar_rules.options import OptionInvalid
-from darbar_table.domain import events, seats
+from darbar_table.domain import events
 from darbar_table.domain.commands import Create, Draft
+from darbar_table.domain.life import seats
 from darbar_table.domain.refusals import refused
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from darbar_contracts.frames import Leave, SendBotAway, Sit, StartNow, TableReason
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
@@ -12,22 +14,27 @@ from darbar_table.domain.state import Phase, Seat, Table
 BOT_NAMES = ("Zara", "Omar", "Laila", "Bashir", "Nur", "Tariq", "Samira", "Idris", "Yasmin", "Hamza", "Dalia", "Karim")
 STAKES_FACTOR = 2
 RUNNING = (Phase.STAKING, Phase.PLAYING, Phase.SETTLING, Phase.REFUNDING)
+ABOUT_TO_DEAL = (Phase.OPENING_SEEDS, *RUNNING)
+# Rounds that a bot alone has played for a connected player before the seat counts as away.
+BOT_ROUNDS_MAX = 3
+# So many count-ins may one account stop between two deals.
+STOPS_MAX = 3
 
 
 def sit(draft: Draft, act: Act, frame: Sit) -> None:
     """TL-4, TL-6, TL-32: a free seat, or one that is only kept for somebody absent."""
-    table = draft.table
-    if table.seat_of(act.person.account_id) is not None:
+    table, account_id = draft.table, act.person.account_id
+    if table.seat_of(account_id) is not None:
         raise refused(TableReason.ALREADY_SEATED)
     refuse_the_short(act.balance_coins, table.terms.bet_coins)
+    _refuse_the_paused(draft, account_id)
     number = _next_seat(table) if frame.seat is None else _asked_seat(table, frame.seat)
-    kept = table.seats[number]
-    if kept.player is not None:
-        _free(draft, number, reason="not_back", quits=_is_quit(table))
+    if table.seats[number].player is not None:
+        free(draft, number, "taken_over", quits=counts_as_quit(table))
     draft.add(
         events.SeatTaken(
             seat=number,
-            account_id=act.person.account_id,
+            account_id=account_id,
             name=act.person.name,
             avatar=act.person.avatar,
             id=frame.id,
@@ -45,15 +52,11 @@ def refuse_the_short(balance_coins: int, bet_coins: int) -> None:
 def start_now(draft: Draft, seat: int, act: Act, frame: StartNow) -> None:
     """TL-9, TL-27: bots take the empty seats that nobody has held, and the count-in runs; or the first one ends."""
     table = draft.table
-    if table.phase in RUNNING or table.phase is Phase.OPENING_SEEDS:
+    if table.phase in ABOUT_TO_DEAL:
         raise refused(Refusal.NOT_NOW)
-    if table.full:
-        if table.phase is not Phase.COUNTING_IN or table.round != 1:
-            raise refused(Refusal.NOT_NOW)
-        draft.add(events.StartAsked(seat=seat, id=frame.id, digest=act.digest))
-        return
     empty = [number for number, other in enumerate(table.seats) if other.free and not other.bot_barred]
-    if not empty:
+    ends_count_in = table.full and table.phase is Phase.COUNTING_IN and table.round == 1
+    if not empty and not ends_count_in:
         raise refused(Refusal.NOT_NOW)
     draft.add(events.StartAsked(seat=seat, id=frame.id, digest=act.digest))
     taken = {other.bot for other in table.seats}
@@ -67,22 +70,20 @@ def send_bot_away(draft: Draft, seat: int, act: Act, frame: SendBotAway) -> None
     table = draft.table
     if not 0 <= frame.seat < len(table.seats):
         raise refused(TableReason.SEAT_UNKNOWN)
-    if table.phase in RUNNING or table.phase is Phase.OPENING_SEEDS:
+    if table.phase in ABOUT_TO_DEAL:
         raise refused(TableReason.ROUND_RUNNING)
     if table.seats[frame.seat].bot is None:
         raise refused(TableReason.NOT_A_BOT)
-    draft.add(events.BotSentAway(seat=frame.seat, by_seat=seat, id=frame.id, digest=act.digest))
+    draft.add(events.BotSentAway(seat=frame.seat, actor=seat, id=frame.id, digest=act.digest))
 
 
 def leave(draft: Draft, seat: int, act: Act, frame: Leave) -> None:
     """TL-11, TL-14, TL-29, TL-35, TL-37, TL-38: at once between rounds, at its end during one."""
     table = draft.table
-    if table.phase in RUNNING:
-        if not table.seats[seat].left:
-            draft.add(events.PlayerLeft(seat=seat, id=frame.id, digest=act.digest))
-        return
-    quits = table.staked and table.counted
-    _free(draft, seat, reason="left", quits=quits, id=frame.id, digest=act.digest)
+    if table.phase not in RUNNING:
+        free(draft, seat, "left", quits=table.staked and table.counted, act=act)
+    elif not table.seats[seat].left:
+        draft.add(events.LeaveAsked(seat=seat, id=frame.id, digest=act.digest))
 
 
 def leave_alone(draft: Draft, account_id: str) -> None:
@@ -92,44 +93,91 @@ def leave_alone(draft: Draft, account_id: str) -> None:
     seat = table.seat_of(account_id)
     if seat is None or alone != [seat] or table.phase is not Phase.WAITING or table.started:
         return
-    _free(draft, seat, reason="left", quits=False)
+    free(draft, seat, "left")
 
 
-def keep_expired(draft: Draft, seat: int, since: int) -> None:
+def keep_is_over(draft: Draft, seat: int) -> None:
     """TL-32, TL-36, TL-38: not back in time."""
-    table = draft.table
-    held = table.seats[seat]
-    if held.player is None or held.online or held.since != since or table.phase is not Phase.WAITING:
-        return
-    _free(draft, seat, reason="not_back", quits=_is_quit(table))
+    free(draft, seat, "not_back", quits=counts_as_quit(draft.table))
+
+
+def mark_the_idle(draft: Draft) -> None:
+    """TL-16: for whom a bot alone has played round after round, that player is away."""
+    for number, seat in enumerate(draft.table.seats):
+        if seat.player is not None and not seat.away and seat.bot_rounds >= BOT_ROUNDS_MAX:
+            draft.add(events.PlayerWentIdle(seat=number))
 
 
 def free_after_round(draft: Draft) -> None:
     """TL-31: away by Leave when a round ended; the seat is freed and a quit recorded."""
-    for number, seat in enumerate(draft.table.seats):
-        if seat.player is not None and seat.left:
-            _free(draft, number, reason="left", quits=_is_quit(draft.table))
+    leaving = [number for number, seat in enumerate(draft.table.seats) if seat.player is not None and seat.left]
+    for number in leaving:
+        free(draft, number, "left", quits=counts_as_quit(draft.table), in_round=True)
 
 
 def free_after_game(draft: Draft) -> None:
     """TL-34: not here when the game ended; no quit."""
     for number, seat in enumerate(draft.table.seats):
         if seat.away:
-            _free(draft, number, reason="game_over", quits=False)
+            free(draft, number, "game_over")
 
 
 def free_the_short(draft: Draft, short: tuple[int, ...]) -> None:
     """TL-12: who lacks the coins is stood up."""
     for number in short:
-        if draft.table.seats[number].player is not None:
-            _free(draft, number, reason="short_of_coins", quits=False)
+        account_id = draft.table.accounts[number]
+        if account_id is not None:
+            free(draft, number, "short_of_coins")
+            pause_the_stopper(draft, account_id)
 
 
-def free_after_refund(draft: Draft) -> None:
-    """TL-14: Leave while stakes were asked; everything has gone back."""
+def free_after_staking(draft: Draft) -> None:
+    """TL-14: Leave while stakes were asked; nobody has paid, or everything has gone back."""
     for number, seat in enumerate(draft.table.seats):
         if seat.player is not None and seat.left:
-            _free(draft, number, reason="left", quits=False)
+            free(draft, number, "left_while_staking")
+            pause_the_stopper(draft, seat.player.account_id)
+
+
+def pause_the_stopper(draft: Draft, account_id: str) -> None:
+    """TL-13: after the third count-in that an account has stopped it loses its seat, and sits again after a pause."""
+    table = draft.table
+    count = sum(one.count for one in table.stoppers if one.account_id == account_id)
+    if count < STOPS_MAX:
+        return
+    until = draft.context.now() + timedelta(seconds=draft.context.settings.sitting_pause_seconds)
+    draft.add(events.SittingPaused(account_id=account_id, until=until))
+    seat = table.seat_of(account_id)
+    if seat is not None:
+        quits = table.seats[seat].away and counts_as_quit(table)
+        free(draft, seat, "stopped_count_ins", quits=quits)
+
+
+def free(
+    draft: Draft,
+    number: int,
+    reason: events.FreedReason,
+    *,
+    quits: bool = False,
+    in_round: bool = False,
+    act: Act | None = None,
+) -> None:
+    """Empty a player's seat. Whoever gives up waiting for somebody else inside a stake unit has not quit (TL-37)."""
+    table = draft.table
+    player = table.seats[number].player
+    assert player is not None
+    gave_up = not in_round and _waits_for_another(table, player.account_id)
+    draft.add(
+        events.SeatFreed(
+            seat=number,
+            account_id=player.account_id,
+            reason=reason,
+            quit=quits and not gave_up,
+            gave_up=gave_up,
+            id=None if act is None else act.id,
+            digest=0 if act is None else act.digest,
+        )
+    )
 
 
 def longest_seated(table: Table) -> int:
@@ -139,28 +187,27 @@ def longest_seated(table: Table) -> int:
 
 def can_be_taken(table: Table, seat: Seat) -> bool:
     """Free, or kept for somebody absent while a game waits (TL-32)."""
-    kept_in_game = seat.player is not None and not seat.online and table.started and table.phase is Phase.WAITING
-    return seat.free or kept_in_game
+    return seat.free or (seat.away and table.started and table.phase is Phase.WAITING)
 
 
-def _is_quit(table: Table) -> bool:
+def counts_as_quit(table: Table) -> bool:
     """Absence counts as a quit inside a game that counts (TL-28)."""
     return table.started and table.counted
 
 
-def _free(draft: Draft, seat: int, *, reason: str, quits: bool, id: str | None = None, digest: int = 0) -> None:
-    player = draft.table.seats[seat].player
-    assert player is not None
-    draft.add(
-        events.SeatFreed(
-            seat=seat,
-            account_id=player.account_id,
-            reason=reason,  # type: ignore[arg-type]
-            quit=quits,
-            id=id,
-            digest=digest,
-        )
-    )
+def _waits_for_another(table: Table, account_id: str) -> bool:
+    """TL-37: the stakes lie, and a seat is empty because somebody else left it or sent its bot away."""
+    waits = table.staked and table.phase is Phase.WAITING and not table.voided
+    return waits and any(seat.emptied_by not in (None, account_id) for seat in table.seats)
+
+
+def _refuse_the_paused(draft: Draft, account_id: str) -> None:
+    """TL-13: who has stopped count-in after count-in waits before sitting down again."""
+    for stopper in draft.table.stoppers:
+        if stopper.account_id == account_id and stopper.paused_until is not None:
+            seconds = (stopper.paused_until - draft.context.now()).total_seconds()
+            if seconds > 0:
+                raise refused(TableReason.SITTING_PAUSED, seconds=round(seconds, 1))
 
 
 def _asked_seat(table: Table, number: int) -> int:
@@ -176,8 +223,8 @@ def _next_seat(table: Table) -> int:
     teams = table.rules.partners(table.options, len(table.seats))
     host_team = next((team for team in teams if table.host in team), ())
     order = sorted(range(len(table.seats)), key=lambda number: (number not in host_team, number))
-    free = [number for number in order if table.seats[number].free]
+    untaken = [number for number in order if table.seats[number].free]
     kept = [number for number in order if can_be_taken(table, table.seats[number])]
     if not kept:
         raise refused(TableReason.TABLE_FULL)
-    return (free or kept)[0]
+    return (untaken or kept)[0]

@@ -11,8 +11,8 @@ from darbar_rules.deal import commitment
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
 from darbar_table.domain.commands import Act, Draft
+from darbar_table.domain.life import rounds, seats
 from darbar_table.domain.refusals import refused
-from darbar_table.domain.stakes import ask_stakes
 from darbar_table.domain.state import Phase, Table
 
 _SHA256_HEX = re.compile(r"[0-9a-f]{64}")
@@ -38,30 +38,42 @@ def start(draft: Draft) -> None:
     )
 
 
-def stop_if_broken(draft: Draft, reason: str) -> None:
+def stop_if_broken(draft: Draft) -> None:
     """TL-13: a seat emptied during a count-in stops it, and its seed is burnt."""
-    draft.add(events.CountInStopped(reason=reason))  # type: ignore[arg-type]
+    emptied = [event for event in draft.events if isinstance(event, events.SeatFreed | events.BotSentAway)][-1]
+    if isinstance(emptied, events.SeatFreed):
+        _stop(draft, "seat_freed", emptied.account_id)
+    else:
+        _stop(draft, "bot_sent_away", draft.table.accounts[emptied.actor])
 
 
 def zero(draft: Draft) -> None:
-    """TL-12: there is no deal while a seat is empty. Then committed strings are opened, or the stakes asked at once."""
+    """TL-12: refuses to deal while a player is away. Then committed strings are opened, or the stakes asked at once."""
     table = draft.table
-    if any(seat.away for seat in table.seats):
-        draft.add(events.CountInStopped(reason="seat_offline"))
-        return
-    committed = tuple(number for number, seat in enumerate(table.seats) if seat.committed is not None)
-    if committed:
-        draft.add(events.SeedsAsked(seats=committed))
+    away = next((seat for seat in table.seats if seat.away), None)
+    if away is not None:
+        _stop(draft, "seat_offline", None if away.player is None else away.player.account_id)
+    elif table.count_in is not None and table.count_in.committed:
+        draft.add(events.SeedsAsked(seats=tuple(sorted(table.count_in.committed))))
     else:
-        ask_stakes(draft)
+        rounds.begin(draft)
+
+
+def _stop(draft: Draft, reason: events.StopReason, account_id: str | None) -> None:
+    """TL-13: its seed is never used. Every stop is somebody's."""
+    assert account_id is not None
+    draft.add(events.CountInStopped(reason=reason, account_id=account_id))
+    seats.pause_the_stopper(draft, account_id)
 
 
 def everyone_is_ready(table: Table) -> bool:
     """TL-9: later rounds begin at once when everyone present says so; the first when somebody asks. TL-10: the host."""
-    if table.deal_asked or (table.start_asked and table.round == 1):
+    count_in = table.count_in
+    if count_in is None:
+        return False
+    if count_in.deal_asked or (count_in.start_asked and table.round == 1):
         return True
-    people = table.people
-    return bool(people) and all(table.seats[number].ready for number in people)
+    return bool(table.people) and set(table.people) <= set(count_in.ready)
 
 
 def deal(draft: Draft, seat: int, act: Act, frame: Deal) -> None:
@@ -81,7 +93,8 @@ def ready(draft: Draft, seat: int, act: Act, frame: Ready) -> None:
 
 def seed_commit(draft: Draft, seat: int, act: Act, frame: SeedCommit) -> None:
     """One commitment a seat and count-in."""
-    if draft.table.phase is not Phase.COUNTING_IN or draft.table.seats[seat].committed is not None:
+    count_in = draft.table.count_in
+    if count_in is None or draft.table.phase is not Phase.COUNTING_IN or seat in count_in.committed:
         raise refused(TableReason.SEED_LATE)
     if not _SHA256_HEX.fullmatch(frame.sha256):
         raise refused(TableReason.SEED_MISMATCH)
@@ -90,21 +103,15 @@ def seed_commit(draft: Draft, seat: int, act: Act, frame: SeedCommit) -> None:
 
 def seed_open(draft: Draft, seat: int, act: Act, frame: SeedOpen) -> None:
     """At zero; the last one to open lets the deal go on."""
-    held = draft.table.seats[seat]
-    if draft.table.phase is not Phase.OPENING_SEEDS or held.committed is None or held.string is not None:
+    count_in = draft.table.count_in
+    if count_in is None or draft.table.phase is not Phase.OPENING_SEEDS or seat not in count_in.unopened:
         raise refused(TableReason.SEED_LATE)
     string = clean(frame.string, characters_max=SEED_STRING_CHARACTERS_MAX)
-    if hashlib.sha256(string.encode()).hexdigest() != held.committed:
+    if hashlib.sha256(string.encode()).hexdigest() != count_in.committed[seat]:
         raise refused(TableReason.SEED_MISMATCH)
     draft.add(events.SeedOpened(seat=seat, string=string, id=frame.id, digest=act.digest))
-    if not any(other.committed is not None and other.string is None for other in draft.table.seats):
-        ask_stakes(draft)
-
-
-def seeds_time_is_up(draft: Draft) -> None:
-    """Who has not opened within the time is left out and named."""
-    seats = draft.table.seats
-    ask_stakes(draft, left_out=tuple(n for n, s in enumerate(seats) if s.committed is not None and s.string is None))
+    if count_in.unopened == (seat,):
+        rounds.begin(draft)
 
 
 def _round_is_over(table: Table) -> bool:

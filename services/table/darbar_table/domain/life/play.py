@@ -5,39 +5,42 @@ from __future__ import annotations
 from typing import Any
 
 from darbar_contracts.frames import TableReason
-from darbar_rules.game import Refusal, RuleRefused, Turn
-from darbar_table.domain import events, stakes
-from darbar_table.domain.commands import Act, BotDecided, Draft
+from darbar_rules.deal import Chance
+from darbar_rules.game import Refusal, RuleRefused
+from darbar_table.domain import events
+from darbar_table.domain.commands import BotDecided, Decide, Draft
+from darbar_table.domain.life import rounds
 from darbar_table.domain.refusals import refused
-from darbar_table.domain.state import Phase
+from darbar_table.domain.state import Phase, Table
+from darbar_table.domain.timers import TurnTimer
 
 EXPIRIES_MAX = 5
 
 
-def decide(draft: Draft, seat: int, act: Act) -> None:
+def decide(draft: Draft, seat: int, command: Decide) -> None:
     """A player's decision; acting takes the seat back from a bot (TL-16, TL-29)."""
     table = draft.table
-    frame = act.frame
     if table.phase is not Phase.PLAYING:
         raise refused(Refusal.NOT_NOW)
-    turn: Turn = table.rules.turn(table.state)
-    out_of_turn = frame.__struct_config__.tag in table.rules.out_of_turn
-    if not turn.is_named_by(frame.round, frame.turn, out_of_turn=out_of_turn):
+    rules = table.rules
+    turn = rules.turn(table.state)
+    if not turn.is_named_by(command.round, command.turn, out_of_turn=command.kind in rules.out_of_turn):
         raise refused(TableReason.STALE_TURN, round=turn.round, turn=turn.turn)
-    produced = table.rules.decide(table.state, seat, act.decision, table.chance)  # type: ignore[arg-type]
+    produced = rules.decide(table.state, seat, command.decision, _chance(table))
     held = table.seats[seat]
     if held.away or held.bot_plays:
         draft.add(events.PlayerCameBack(seat=seat))
-    _record(draft, produced, events.Played(seat=seat, by="player", event=produced[0], id=frame.id, digest=act.digest))
+    own = events.Played(seat=seat, by="player", event=produced[0], id=command.id, digest=command.digest)
+    _record(draft, produced, own)
 
 
-def time_is_up(draft: Draft, round: int, turn_number: int) -> None:
+def time_is_up(draft: Draft, timer: TurnTimer) -> None:
     """TL-16: the fallback decides for whoever is due; after five in a row a bot takes the seat over."""
     table = draft.table
     if table.phase is not Phase.PLAYING:
         return
     turn = table.rules.turn(table.state)
-    if (turn.round, turn.turn) != (round, turn_number):
+    if (turn.round, turn.turn) != (timer.round, timer.turn):
         return
     for seat in turn.seats:
         if seat in draft.table.rules.turn(draft.table.state).seats:
@@ -58,7 +61,7 @@ def bot_decided(draft: Draft, command: BotDecided) -> None:
         return
     if command.decision is not None:
         try:
-            produced = table.rules.decide(table.state, command.seat, command.decision, table.chance)  # type: ignore[arg-type]
+            produced = table.rules.decide(table.state, command.seat, command.decision, _chance(table))
         except RuleRefused:
             pass
         else:
@@ -70,8 +73,13 @@ def bot_decided(draft: Draft, command: BotDecided) -> None:
 def _fall_back(draft: Draft, seat: int, *, by: events.By) -> None:
     table = draft.table
     decision = table.rules.fallback(table.rules.view(table.state, seat))
-    produced = table.rules.decide(table.state, seat, decision, table.chance)  # type: ignore[arg-type]
+    produced = table.rules.decide(table.state, seat, decision, _chance(table))
     _record(draft, produced, events.Played(seat=seat, by=by, event=produced[0]))
+
+
+def _chance(table: Table) -> Chance:
+    assert table.running is not None
+    return table.running.chance
 
 
 def _record(draft: Draft, produced: tuple[Any, ...], first: events.Played[Any]) -> None:
@@ -82,4 +90,4 @@ def _record(draft: Draft, produced: tuple[Any, ...], first: events.Played[Any]) 
     table = draft.table
     result = table.rules.result(table.state)
     if result is not None:
-        stakes.end_round(draft, result)
+        rounds.end(draft, result)

@@ -1,0 +1,75 @@
+"""What a table waits for, and for how long: several timers at the same time. Open this when something ends too late.
+
+Pure: who keeps the time says what time it is. A timer is known by what it was set for, so one that rings late finds
+that the table waits for something else (GEN-4).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from darbar_table.domain import events
+from darbar_table.domain.state import Phase, Table
+from darbar_table.settings import Settings
+
+# CP-16: who shows or asks for the trump goes on with the time that was left, and has so much at least.
+SAME_TURN_SECONDS_MIN = 5.0
+
+
+class TurnTimer(msgspec.Struct, frozen=True):
+    """The time for one decision (TL-15)."""
+
+    round: int
+    turn: int
+
+
+class CountInTimer(msgspec.Struct, frozen=True):
+    """The seconds before a deal (TL-9)."""
+
+    round: int
+    attempt: int
+
+
+class SeedsTimer(msgspec.Struct, frozen=True):
+    """The time in which clients open their strings."""
+
+    round: int
+    attempt: int
+
+
+class KeptSeatTimer(msgspec.Struct, frozen=True):
+    """The time for which an absent player's seat is kept; `since` says whose sitting (TL-32, TL-36, TL-38)."""
+
+    seat: int
+    since: int
+
+
+Timer: TypeAlias = TurnTimer | CountInTimer | SeedsTimer | KeptSeatTimer
+
+
+def due(table: Table, settings: Settings) -> dict[Timer, float]:
+    """Everything that this table waits for, with its whole time in seconds. One that was due before runs on."""
+    match table.phase:
+        case Phase.PLAYING:
+            turn = table.rules.turn(table.state)
+            return {TurnTimer(turn.round, turn.turn): float(table.terms.turn_seconds)}
+        case Phase.COUNTING_IN:
+            return {CountInTimer(table.round, table.attempt): settings.count_in_seconds}
+        case Phase.OPENING_SEEDS:
+            return {SeedsTimer(table.round, table.attempt): settings.seeds_open_seconds}
+        case Phase.WAITING:
+            seconds = settings.keep_in_game_seconds if table.started else settings.keep_before_game_seconds
+            return {KeptSeatTimer(number, seat.since): seconds for number, seat in enumerate(table.seats) if seat.away}
+    return {}
+
+
+def goes_on(event: events.TableEvent, after: Table) -> bool:
+    """Whether the same seat decides on, with the time it had (CP-16)."""
+    if not isinstance(event, events.Played) or event.seat is None:
+        return False
+    rules = after.rules
+    if rules.kind_of(event.event) not in rules.same_clock_after or after.phase is not Phase.PLAYING:
+        return False
+    return rules.turn(after.state).seats == (event.seat,)
