@@ -11,6 +11,8 @@ from test_tidy import dotted
 from tracked import ROOT, Source, expect_none, sources
 
 METRIC_TYPES = ("Counter", "Gauge", "Histogram", "Summary")
+# What the kit's supervisor counts for each service.
+SUPERVISED = ("_task_restarts", "_tasks_running")
 METRIC_NAME = re.compile(r"`((?:lobby|table|wallet|bot)_[a-z_]+)`")
 
 
@@ -24,7 +26,11 @@ def settings_of(source: Source) -> list[str]:
 def metrics_of(source: Source) -> list[str]:
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and node.args]
     names = [call.args[0] for call in calls if dotted(call.func).rpartition(".")[2] in METRIC_TYPES]
-    return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+    supervised = [call.args[0] for call in calls if dotted(call.func) == "Supervisor"]
+    return [
+        *(str(name.value) for name in names if isinstance(name, ast.Constant)),
+        *(f"{name.value!s}{end}" for name in supervised if isinstance(name, ast.Constant) for end in SUPERVISED),
+    ]
 
 
 def unnamed_settings(document: str, source: Source) -> Iterator[str]:
@@ -78,6 +84,11 @@ def test_a_planted_unnamed_setting_is_found(text: str) -> None:
     source = Source("services/table/darbar_table/settings.py", "class Settings(Struct):\n    turn_seconds: int\n")
     assert list(unnamed_settings(text, source))
     assert not list(unnamed_settings("### Table\n`TURN_SECONDS`\n", source))
+
+
+def test_what_a_supervisor_counts_is_a_metric_of_its_service() -> None:
+    source = Source("services/table/darbar_table/app.py", "supervisor = Supervisor('table', registry)\n")
+    assert metrics_of(source) == ["table_task_restarts", "table_tasks_running"]
 
 
 def test_planted_metrics_are_found() -> None:

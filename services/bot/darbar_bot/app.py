@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
 from aiohttp import web
 
@@ -16,37 +14,34 @@ from darbar_bot.settings import Settings
 from darbar_kit.bus import Bus
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
+from darbar_kit.supervisor import Supervisor
 
-SETTINGS: web.AppKey[Settings] = web.AppKey("settings", Settings)
-METRICS: web.AppKey[Metrics] = web.AppKey("metrics", Metrics)
-WORKERS: web.AppKey[Workers] = web.AppKey("workers", Workers)
-BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)
+# One pause of a child that keeps ending; its requests wait no longer than that.
+RESTART_SECONDS_MAX = 5.0
+
+SETTINGS: web.AppKey[Settings] = web.AppKey("bot_settings", Settings)
+METRICS: web.AppKey[Metrics] = web.AppKey("bot_metrics", Metrics)
+WORKERS: web.AppKey[Workers] = web.AppKey("bot_workers", Workers)
+BUS: web.AppKey[Bus] = web.AppKey("bot_bus", Bus)
 
 
 def build_app(settings: Settings) -> web.Application:
     """The whole service; nothing is opened before it starts."""
     metrics = Metrics()
+    supervisor = Supervisor("bot", metrics.registry)
+    workers = Workers(answer_seconds_max=settings.answer_seconds_max)
+    metrics.look_at(waiting=lambda: workers.waiting, ready=lambda: workers.ready)
+    # Children take a moment to start. The port does not wait for them: requests do, and /readyz says so.
+    for number in range(1, settings.workers + 1):
+        supervisor.watch(f"child_{number}", workers.live, pause_seconds_max=RESTART_SECONDS_MAX)
     app = web.Application(middlewares=[errors_middleware])
     app[SETTINGS] = settings
     app[METRICS] = metrics
     app[REGISTRY] = metrics.registry
-    app[WORKERS] = Workers(
-        settings.workers, answer_seconds_max=settings.answer_seconds_max, on_end=metrics.children_ended.inc
-    )
-    app.cleanup_ctx.extend([_run_workers, _open_bus])
-    app.add_routes([*health_routes(lambda: _missing(app)), metrics_route(metrics.registry)])
+    app[WORKERS] = workers
+    app.cleanup_ctx.extend([supervisor.context, _open_bus])
+    app.add_routes([*health_routes(lambda: _missing(app), supervisor), metrics_route(metrics.registry)])
     return app
-
-
-async def _run_workers(app: web.Application) -> AsyncIterator[None]:
-    workers = app[WORKERS]
-    app[METRICS].look_at(waiting=lambda: workers.waiting, ready=lambda: workers.ready)
-    # Children take a moment to start. The port does not wait for them: requests do, and /readyz says so.
-    running = asyncio.create_task(workers.run())
-    yield
-    running.cancel()
-    with suppress(asyncio.CancelledError):
-        await running
 
 
 async def _open_bus(app: web.Application) -> AsyncIterator[None]:

@@ -26,9 +26,6 @@ class Metrics:
         )
         self._waiting = Gauge("bot_requests_waiting", "Requests that wait for a child", registry=self.registry)
         self._ready = Gauge("bot_children_ready", "Children that take requests", registry=self.registry)
-        self.children_ended = Counter(
-            "bot_children_ended", "Children that have ended and were replaced", registry=self.registry
-        )
 
     def look_at(self, *, waiting: Callable[[], int], ready: Callable[[], int]) -> None:
         """Read these two whenever the metrics are asked for."""

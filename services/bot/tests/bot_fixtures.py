@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
@@ -14,8 +13,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 from aiohttp import web
+from prometheus_client import CollectorRegistry
 
-from darbar_bot.app import build_app
+from darbar_bot.app import RESTART_SECONDS_MAX, build_app
 from darbar_bot.engine.workers import CHILD_COMMAND, Workers
 from darbar_bot.settings import Settings
 from darbar_bots.any_legal import AnyLegal
@@ -23,6 +23,7 @@ from darbar_bots.duels import play
 from darbar_contracts.bots import BotRequest
 from darbar_kit.bus import Bus
 from darbar_kit.service import listen, reserve
+from darbar_kit.supervisor import Supervisor
 from darbar_kit.testing import eventually
 from darbar_rules.games import BY_NAME
 from darbar_rules.games.court_piece.options import CourtPieceOptions
@@ -34,7 +35,8 @@ ANSWER_SECONDS = 30.0
 
 MakeRequest: TypeAlias = Callable[..., BotRequest]
 Service: TypeAlias = tuple[web.Application, str]
-StartWorkers: TypeAlias = Callable[..., Awaitable[tuple[Workers, list[str]]]]
+Ended: TypeAlias = Callable[[], int]
+StartWorkers: TypeAlias = Callable[..., Awaitable[tuple[Workers, Ended]]]
 
 
 @pytest.fixture(scope="session")
@@ -59,15 +61,12 @@ def request_of() -> MakeRequest:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def start_workers() -> AsyncIterator[StartWorkers]:
-    """Starts children that end with the test; gives them and a list that grows by one whenever a child ends."""
+    """Starts children that end with the test; gives them, and how many have ended."""
     async with AsyncExitStack() as stack:
 
-        async def start(count: int = 1, *, command: Sequence[str] = CHILD_COMMAND) -> tuple[Workers, list[str]]:
-            ended: list[str] = []
-            workers = Workers(
-                count, answer_seconds_max=ANSWER_SECONDS, on_end=lambda: ended.append("ended"), command=command
-            )
-            await stack.enter_async_context(_running(workers))
+        async def start(count: int = 1, *, command: Sequence[str] = CHILD_COMMAND) -> tuple[Workers, Ended]:
+            workers = Workers(answer_seconds_max=ANSWER_SECONDS, command=command)
+            ended = await stack.enter_async_context(kept_alive(workers, count))
             await eventually(lambda: workers.ready == count, seconds=ANSWER_SECONDS)
             return workers, ended
 
@@ -97,12 +96,16 @@ async def bus(nats_server: str) -> AsyncIterator[Bus]:
 
 
 @asynccontextmanager
-async def _running(workers: Workers) -> AsyncIterator[None]:
-    task = asyncio.create_task(workers.run())
-    yield
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
+async def kept_alive(workers: Workers, count: int) -> AsyncIterator[Ended]:
+    """As in the service."""
+    registry = CollectorRegistry()
+    supervisor = Supervisor("bot", registry)
+    for number in range(count):
+        supervisor.watch(f"child_{number}", workers.live, pause_seconds_max=RESTART_SECONDS_MAX)
+    names = [{"task": f"child_{number}"} for number in range(count)]
+    keeping = asynccontextmanager(supervisor.context)
+    async with keeping(web.Application()):
+        yield lambda: int(sum(registry.get_sample_value("bot_task_restarts_total", name) or 0 for name in names))
 
 
 @asynccontextmanager

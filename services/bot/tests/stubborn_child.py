@@ -7,9 +7,14 @@ import signal
 import sys
 import time
 
+import msgspec
+
 from darbar_bot.domain import Decider
 from darbar_bot.engine import child
 from darbar_contracts.bots import BotAnswer, BotRequest
+
+# Longer than the test waits, shorter than what the kernel allows.
+LATE_SECONDS = 0.5
 
 
 class StubbornDecider(Decider):
@@ -20,11 +25,15 @@ class StubbornDecider(Decider):
             case "hang":
                 while True:
                     time.monotonic()
+            case "late":
+                end = time.monotonic() + LATE_SECONDS
+                while time.monotonic() < end:
+                    pass
             case "die":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "break":
                 raise RuntimeError("a bug in a policy")
-        return super().decide(request)
+        return super().decide(msgspec.structs.replace(request, level="normal") if request.level == "late" else request)
 
 
 def main() -> None:

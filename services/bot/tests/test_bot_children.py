@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
-from bot_fixtures import ANSWER_SECONDS, STUBBORN_CHILD, MakeRequest, StartWorkers
+from bot_fixtures import ANSWER_SECONDS, STUBBORN_CHILD, MakeRequest, StartWorkers, kept_alive
 
 from darbar_bot.engine.child_process import REQUESTS_IN_CHILD_MAX
 from darbar_bot.engine.workers import REQUESTS_WAITING_MAX, Workers
@@ -28,9 +28,10 @@ from darbar_bot.engine.workers import Workers
 from darbar_contracts.bots import BotRequest
 
 async def main():
-    workers = Workers(2, answer_seconds_max=60, on_end=lambda: None, command=sys.argv[1:])
+    workers = Workers(answer_seconds_max=60, command=sys.argv[1:])
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(workers.run())
+        tasks.create_task(workers.live())
+        tasks.create_task(workers.live())
         while workers.ready < 2:
             await asyncio.sleep(0.01)
         tasks.create_task(workers.decide(BotRequest("court_piece", "hang", 0, msgspec.Raw(b"null"))))
@@ -69,7 +70,39 @@ async def test_a_child_that_hangs_fails_its_request_only(
     )
     assert [type(outcome) for outcome in outcomes] == [BotAnswer, Unavailable, BotAnswer, BotAnswer]
     assert str(outcomes[1]).startswith("decision_too_slow")
-    assert ended == ["ended"]
+    assert ended() == 1
+
+
+async def test_a_decision_that_comes_too_late_is_nobody_s(views: list[Any], request_of: MakeRequest) -> None:
+    workers = Workers(answer_seconds_max=0.1, command=STUBBORN_CHILD)
+    async with kept_alive(workers, 1) as ended:
+        await eventually(lambda: workers.ready, seconds=ANSWER_SECONDS)
+        with pytest.raises(Unavailable, match="decision_too_slow"):
+            await workers.decide(request_of(views[0], level="late"))
+
+        async def decided() -> BotAnswer | None:
+            try:
+                return await workers.decide(request_of(views[-1]))
+            except Unavailable:
+                return None
+
+        answer: BotAnswer = await eventually(decided, seconds=ANSWER_SECONDS)
+        named = msgspec.json.decode(answer.decision)["card"]
+        assert (answer.type, named in views[-1].legal.play) == ("play_card", True)
+        assert ended() == 0
+
+
+async def test_new_lines_in_a_view_keep_the_child_in_step(
+    start_workers: StartWorkers, views: list[Any], request_of: MakeRequest
+) -> None:
+    workers, ended = await start_workers()
+    request = request_of(views[0])
+    written = BotRequest(request.game, request.level, request.seat, msgspec.Raw(b"\n" + bytes(request.view) + b"\n"))
+
+    answers = await asyncio.gather(*(workers.decide(each) for each in (written, request, written)))
+
+    assert len({msgspec.json.encode(answer) for answer in answers}) == 1
+    assert ended() == 0
 
 
 async def test_a_child_that_dies_is_replaced(
@@ -80,7 +113,7 @@ async def test_a_child_that_dies_is_replaced(
         with pytest.raises(Unavailable, match="decision_too_slow"):
             await workers.decide(request_of(views[0], level="die"))
         assert isinstance(await workers.decide(request_of(views[0])), BotAnswer)
-        assert len(ended) == deaths
+        assert ended() == deaths
 
 
 async def test_a_policy_that_breaks_costs_no_child(
@@ -90,20 +123,17 @@ async def test_a_policy_that_breaks_costs_no_child(
     with pytest.raises(Unavailable, match="decision_failed"):
         await workers.decide(request_of(views[0], level="break"))
     assert isinstance(await workers.decide(request_of(views[0])), BotAnswer)
-    assert not ended
+    assert not ended()
 
 
 async def test_a_program_that_does_not_start_is_tried_again(views: list[Any], request_of: MakeRequest) -> None:
-    ended: list[str] = []
     nothing = (sys.executable, "-c", "pass")
-    workers = Workers(1, answer_seconds_max=0.1, on_end=lambda: ended.append("ended"), command=nothing)
-    task = asyncio.create_task(workers.run())
-    await eventually(lambda: len(ended) > 1, seconds=ANSWER_SECONDS)
-    assert workers.ready == 0
-    with pytest.raises(Unavailable, match="decision_too_slow"):
-        await workers.decide(request_of(views[0]))
-    task.cancel()
-    await asyncio.wait([task])
+    workers = Workers(answer_seconds_max=0.1, command=nothing)
+    async with kept_alive(workers, 1) as ended:
+        await eventually(lambda: ended() > 1, seconds=ANSWER_SECONDS)
+        assert workers.ready == 0
+        with pytest.raises(Unavailable, match="decision_too_slow"):
+            await workers.decide(request_of(views[0]))
 
 
 async def test_more_than_can_wait_are_refused_at_once(
@@ -142,7 +172,7 @@ async def test_damaged_views_cost_no_child(
             outcomes.add(failure.code)
     assert "view_invalid" in outcomes
     assert outcomes <= {"decided", "view_invalid", "decision_failed"}
-    assert not ended
+    assert not ended()
 
 
 async def test_children_end_with_a_parent_that_is_killed() -> None:

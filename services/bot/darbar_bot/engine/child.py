@@ -15,17 +15,17 @@ import msgspec
 import structlog
 
 from darbar_bot.domain import CannotDecide, Decider
-from darbar_bot.engine.framing import Decided, FrameReader, NotDecided, Ready, frame
+from darbar_bot.engine.framing import Decided, NotDecided, Ready, line
 from darbar_contracts.bots import BotRequest
 from darbar_contracts.refusals import Reason
 from darbar_kit import logs
 
-RECEIVE_BYTES = 64 * 1024
 # The table gives up after 2 s; a decision that takes half of that has gone wrong.
 DECISION_SECONDS_MAX = 1.0
 # Owners of tables share the machine with bots, and people's moves come first; but a bot must not starve either.
 NICENESS = 2
 
+_decode_request = msgspec.json.Decoder(BotRequest).decode
 log = structlog.get_logger()
 
 
@@ -43,25 +43,23 @@ def main(descriptor: int, decider_type: type[Decider] = Decider) -> None:
 
 
 def _serve(stream: socket.socket, decider: Decider) -> None:
-    stream.sendall(frame(msgspec.json.encode(Ready())))
-    frames = FrameReader()
-    while received := stream.recv(RECEIVE_BYTES):
-        for message in frames.take(received):
-            stream.sendall(frame(_answer(decider, message)))
+    stream.sendall(line(Ready()))
+    with stream.makefile("rb") as requests:
+        for request in requests:
+            stream.sendall(line(_answer(decider, request)))
 
 
-def _answer(decider: Decider, message: bytes) -> bytes:
+def _answer(decider: Decider, request: bytes) -> Decided | NotDecided:
     signal.setitimer(signal.ITIMER_REAL, DECISION_SECONDS_MAX)
     try:
-        outcome: Decided | NotDecided = Decided(decider.decide(msgspec.json.decode(message, type=BotRequest)))
+        return Decided(decider.decide(_decode_request(request)))
     except CannotDecide as refused:
-        outcome = NotDecided(refused.code, refused.message, refused=True)
+        return NotDecided(refused.code, refused.message, refused=True)
     except Exception:
         log.exception("decision_failed")
-        outcome = NotDecided(Reason.DECISION_FAILED, "the policy broke on this view", refused=False)
+        return NotDecided(Reason.DECISION_FAILED, "the policy broke on this view", refused=False)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return msgspec.json.encode(outcome)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from darbar_bot.engine.framing import Decided, FrameReader, FrameTooLarge, NotDecided, Ready, frame
+from darbar_bot.engine.framing import LINE_BYTES_MAX, Decided, NotDecided, Ready
 from darbar_contracts.bots import BotAnswer
 from darbar_kit.errors import Refused, Unavailable
 
@@ -28,9 +28,9 @@ class ChildNotStarted(Exception):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A request on its way to a child, and the one who waits for its answer."""
+    """A request on its way to a child, as a line, and the one who waits for its answer."""
 
-    message: bytes
+    request: bytes
     answer: asyncio.Future[BotAnswer]
 
     def fail(self, error: Exception) -> None:
@@ -56,7 +56,7 @@ class ChildProcess(asyncio.Protocol):
     def __init__(self, *, on_room: Callable[[], None]) -> None:
         self._on_room = on_room
         self._in_child: deque[Job] = deque()
-        self._frames = FrameReader()
+        self._received = b""
         self._transport: asyncio.WriteTransport | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._started = asyncio.Event()
@@ -98,7 +98,7 @@ class ChildProcess(asyncio.Protocol):
         """Only when there is room: see `load`."""
         assert self._transport is not None
         self._in_child.append(job)
-        self._transport.write(frame(job.message))
+        self._transport.write(job.request)
 
     def unanswered(self) -> deque[Job]:
         """The requests that the child took and left, the one it died on first."""
@@ -106,13 +106,12 @@ class ChildProcess(asyncio.Protocol):
         return left
 
     def data_received(self, data: bytes) -> None:
-        try:
-            messages = self._frames.take(data)
-        except FrameTooLarge:
-            self._ended.set()
+        *lines, self._received = (self._received + data).split(b"\n")
+        for line in lines:
+            self._take(_decode_message(line))
+        if len(self._received) > LINE_BYTES_MAX:
+            self._ended.set()  # It is out of step, and of no more use.
             return
-        for message in messages:
-            self._take(_decode_message(message))
         self._on_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
