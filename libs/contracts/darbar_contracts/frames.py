@@ -169,11 +169,15 @@ def command_digest(command: Frame) -> int:
     return zlib.crc32(_encode(command))
 
 
+# What reading a stranger's message can raise. The last one: nested too deeply.
+UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+
+
 def command_id_in(message: bytes) -> str | None:
     """The id of a message that is no command, so that its refusal can name it; None when none can be read."""
     try:
         return _decode_identified(message).id
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         return None
 
 

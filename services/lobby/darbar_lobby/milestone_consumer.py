@@ -55,7 +55,7 @@ class MilestoneConsumer:
         for message in messages:
             try:
                 milestone = msgspec.json.decode(message.data, type=Milestone)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeError, RecursionError):
                 # Of a newer kind, perhaps: the table waits until a lobby is here that can read it.
                 await self._park(message)
                 continue

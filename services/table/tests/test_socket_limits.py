@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import struct
 from collections.abc import AsyncIterator
@@ -119,7 +120,9 @@ async def test_pings_and_pongs_do_not_put_off_the_time_for_hello(
         pinging.cancel()
 
 
-async def test_a_socket_that_hangs_up_early_is_no_fault_of_ours(start_table: StartTable) -> None:
+async def test_a_socket_that_hangs_up_early_is_no_fault_of_ours(
+    start_table: StartTable, caplog: pytest.LogCaptureFixture
+) -> None:
     stack = await start_table()
     table_id = await stack.open_table()
     host, port = stack.runner.addresses[0][:2]
@@ -137,6 +140,7 @@ async def test_a_socket_that_hangs_up_early_is_no_fault_of_ours(start_table: Sta
         assert player.frames[0]["type"] == "welcome"
         await eventually(lambda: _open_sockets(stack) == 1)
     assert [entry for entry in logs if entry["log_level"] in ("error", "critical")] == []
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def _open_sockets(stack: Stack) -> float:

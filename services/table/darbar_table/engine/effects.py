@@ -98,7 +98,7 @@ class Effects:
         try:
             answer = await self._bus.request(subjects.BOT_DECIDE, request, BotAnswer, timeout_seconds=BOT_SECONDS_MAX)
             return msgspec.json.decode(answer.decision, type=table.rules.decisions[answer.type])
-        except (Refused, Unavailable, KeyError, msgspec.DecodeError) as error:
+        except (Refused, Unavailable, KeyError, msgspec.DecodeError, RecursionError) as error:
             log.warning("bot_silent", table_id=table.table_id, seat=seat, error=str(error))
             return None
 

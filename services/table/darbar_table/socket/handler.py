@@ -39,32 +39,32 @@ class SocketHandler:
         self._decisions = DecisionFrames()
         self._decoder = msgspec.json.Decoder(frames.client_frame_type(self._decisions))
 
-    async def open(self, request: web.Request) -> web.WebSocketResponse:
+    async def open(self, request: web.Request) -> web.StreamResponse:
         """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""
         table_id = table_id_of(request.match_info["table_id"])
         with self._limits.upgraded(self._addresses.of(request)):
             return await self._serve(request, table_id)
 
-    async def _serve(self, request: web.Request, table_id: UUID) -> web.WebSocketResponse:
+    async def _serve(self, request: web.Request, table_id: UUID) -> web.StreamResponse:
         web_socket = web.WebSocketResponse(
             compress=False, max_msg_size=MESSAGE_BYTES_MAX, heartbeat=PING_SECONDS, decode_text=False
         )
-        # A client may hang up before its handshake is answered.
         with contextlib.suppress(ConnectionError):
             await web_socket.prepare(request)
         transport = request.transport
-        if web_socket.prepared and transport is not None:
-            player = PlayerSocket(
-                web_socket,
-                transport,
-                node=self._node(),
-                questions=self._questions,
-                limits=self._limits,
-                tokens=self._tokens,
-                decisions=self._decisions,
-                decoder=self._decoder,
-            )
-            await player.serve(table_id)
+        if not web_socket.prepared or transport is None:
+            return web.Response()  # The client hung up before its handshake was answered: nobody reads this.
+        player = PlayerSocket(
+            web_socket,
+            transport,
+            node=self._node(),
+            questions=self._questions,
+            limits=self._limits,
+            tokens=self._tokens,
+            decisions=self._decisions,
+            decoder=self._decoder,
+        )
+        await player.serve(table_id)
         return web_socket
 
     async def beat(self) -> None:

@@ -18,6 +18,7 @@ from darbar_contracts.frames import (
     COMMAND_ID_CHARACTERS_MIN,
     FRAME_BYTES_MAX,
     PROTOCOL,
+    UNREADABLE,
     DecisionFrames,
     FreshToken,
     Hello,
@@ -192,7 +193,7 @@ class PlayerSocket:
             return self._decoder.decode(text)
         except msgspec.ValidationError as error:
             raise refused(TableReason.FRAME_INVALID, problem=str(error)) from error
-        except (msgspec.DecodeError, UnicodeError) as error:
+        except UNREADABLE as error:
             raise refused(TableReason.FRAME_INVALID, problem="not JSON") from error
 
     def _refused(self, error: Refused, text: bytes) -> None:
