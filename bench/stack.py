@@ -23,12 +23,12 @@ from darbar_contracts.frames import PROTOCOL
 from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
+from darbar_kit.database.migrate import migrate
+from darbar_kit.database.provision import DatabaseUrls, provision
 from darbar_kit.embedded import processes
 from darbar_kit.embedded.kept import any_port
 from darbar_kit.embedded.nats import NatsServer
 from darbar_kit.embedded.postgres import PostgresServer
-from darbar_kit.migrate import migrate
-from darbar_kit.provision import DatabaseUrls, provision
 from darbar_kit.settings import environment
 from darbar_kit.tokens import Claims, TokenWriter, new_private_key_pem, public_key_pem
 

@@ -36,7 +36,7 @@ from darbar_contracts.wallet import (
     WalletAnswer,
 )
 from darbar_kit.database import Connection, open_pool, queries
-from darbar_kit.provision import DatabaseUrls
+from darbar_kit.database.provision import DatabaseUrls
 from darbar_wallet.domain.decide import GrantTerms, decide
 from darbar_wallet.domain.ledger_view import EarlierAnswer, LedgerView
 from darbar_wallet.domain.transfers import (

@@ -9,12 +9,12 @@ import asyncpg
 import msgspec
 
 from darbar_contracts.subjects import PERMISSIONS
+from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
+from darbar_kit.database.provision import DatabaseUrls, owner_role, provision, service_role
 from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
 from darbar_kit.embedded.postgres import DataVersionWrong, PostgresFailed, PostgresServer
 from darbar_kit.embedded.programs import ServerMissing
 from darbar_kit.embedded.server_user import FolderUnusable
-from darbar_kit.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
-from darbar_kit.provision import DatabaseUrls, owner_role, provision, service_role
 from darbar_local.console import print_line, step
 from darbar_local.data_dir import DataDir
 from darbar_local.exit_codes import ExitCode, Failure

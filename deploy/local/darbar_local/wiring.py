@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from darbar_kit.provision import DatabaseUrls
+from darbar_kit.database.provision import DatabaseUrls
 from darbar_kit.settings import names
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import ALL, Service

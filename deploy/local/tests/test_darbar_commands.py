@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import aiohttp
 import pytest
 
-from darbar_kit.provision import DatabaseUrls, provision
+from darbar_kit.database.provision import DatabaseUrls, provision
 from darbar_kit.service import reserve
 from darbar_kit.testing import eventually
 from darbar_local.commands import main

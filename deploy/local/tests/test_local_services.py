@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from darbar_contracts.tables import TermsLimits
-from darbar_kit.provision import DatabaseUrls
+from darbar_kit.database.provision import DatabaseUrls
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import BY_NAME, owner
 from darbar_local.wiring import GUESTS_AN_HOUR_MAX_OF_ONE_MACHINE, Wiring, variables

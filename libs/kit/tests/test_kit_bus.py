@@ -169,9 +169,9 @@ async def test_listening_keeps_the_order_however_long_a_message_takes(bus: Bus, 
 
 
 async def test_a_stopped_subject_has_nobody(bus: Bus, other: Bus) -> None:
-    listening = await other.serve("shop.stopped", Question, double)
+    subscription = await other.serve("shop.stopped", Question, double)
 
-    await listening.stop()
+    await subscription.stop()
 
     async def nobody_answers() -> bool:
         try:

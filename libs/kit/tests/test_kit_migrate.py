@@ -6,7 +6,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from darbar_kit.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
+from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
 from darbar_kit.testing import MakeDatabase
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from darbar_kit.provision import ensure_role, provision, url_for
+from darbar_kit.database.provision import ensure_role, provision, url_for
 
 
 async def role_flags(admin_url: str, role: str) -> dict[str, bool]:

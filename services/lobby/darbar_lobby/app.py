@@ -10,9 +10,9 @@ from functools import partial
 from aiohttp import web
 
 from darbar_kit.bus import Bus
-from darbar_kit.client_address import ClientAddresses
 from darbar_kit.database import Database, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem

@@ -28,9 +28,9 @@ from darbar_contracts.api import (
 )
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person
-from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, field_of, read_body
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.domain.names import normalised_login_name
 from darbar_lobby.handlers.accounts import Accounts, chosen_face, to_public

@@ -8,8 +8,8 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Refused
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.limits import TooManyRequests
 from darbar_lobby.handlers.addresses import INVITE_PATH
 from darbar_lobby.limits import Limits

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from darbar_contracts.refusals import Reason
-from darbar_kit.client_address import client_address, networks
 from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.http.client_address import client_address, networks
 from darbar_kit.limits import Buckets, Rate, TooManyRequests
 from darbar_lobby.domain.guesses import Guesser, GuessPolicy, guess_answered, guess_begun, wait_before_guess
 from darbar_lobby.limits import (

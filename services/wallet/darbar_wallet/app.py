@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from aiohttp import web
 
 from darbar_kit.bus import Bus
-from darbar_kit.client_address import ClientAddresses
 from darbar_kit.database import Database, DatabaseAway, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader

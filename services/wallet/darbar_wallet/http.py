@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from darbar_kit.client_address import ClientAddresses
 from darbar_kit.http import answer, bearer
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
 from darbar_wallet import handlers
 from darbar_wallet.engine.auditor import Auditor

@@ -34,11 +34,11 @@ from darbar_contracts.wallet import (
 )
 from darbar_kit.bus import Bus
 from darbar_kit.database import queries
+from darbar_kit.database.migrate import migrate
+from darbar_kit.database.provision import provision
 from darbar_kit.embedded.nats import NatsServer
 from darbar_kit.embedded.postgres import PostgresServer
 from darbar_kit.errors import Unavailable
-from darbar_kit.migrate import migrate
-from darbar_kit.provision import provision
 from darbar_kit.settings import environment, load
 from darbar_kit.testing import eventually
 from darbar_kit.tokens import new_private_key_pem, public_key_pem

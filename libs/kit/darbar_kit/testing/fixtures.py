@@ -4,6 +4,8 @@ The servers are the embedded ones, started once for each run (for each worker un
 DARBAR_TEST_CONTAINERS=1 they are containers instead.
 """
 
+from __future__ import annotations
+
 import asyncio
 import hashlib
 import os
@@ -11,17 +13,17 @@ import secrets
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import asyncpg
 import msgspec
 import pytest
 import pytest_asyncio
 
+from darbar_kit.database.migrate import migrate, read_folder
+from darbar_kit.database.provision import ensure_role, owner_role, service_role, url_for
 from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.embedded.postgres import PostgresServer
-from darbar_kit.migrate import migrate, read_folder
-from darbar_kit.provision import ensure_role, owner_role, service_role, url_for
 from darbar_kit.settings import load
 from darbar_kit.testing.folders import FOLDER_PREFIX, lock_folder, remove_abandoned
 from darbar_kit.testing.waiting import POLL_SECONDS
@@ -46,7 +48,7 @@ class TestDatabase(str):
     __slots__ = ("owner_url",)
     owner_url: str
 
-    def __new__(cls, url: str, owner_url: str) -> "TestDatabase":
+    def __new__(cls, url: str, owner_url: str) -> TestDatabase:
         made = super().__new__(cls, url)
         made.owner_url = owner_url
         return made
@@ -151,7 +153,7 @@ def _roles(name_prefix: str) -> tuple[str, str]:
 
 
 class _DatabaseMaker:
-    def __init__(self, admin: "asyncpg.Connection[Any]", admin_url: str) -> None:
+    def __init__(self, admin: asyncpg.Connection[asyncpg.Record], admin_url: str) -> None:
         self._admin = admin
         self._admin_url = admin_url
         self._templates: set[str] = set()

@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, overload
 
 POLL_SECONDS = 0.01
 
+_Value = TypeVar("_Value")
 
-async def eventually(predicate: Callable[[], Any], *, seconds: float = 10) -> Any:
+
+@overload
+async def eventually(predicate: Callable[[], Awaitable[_Value | None]], *, seconds: float = 10) -> _Value: ...
+@overload
+async def eventually(predicate: Callable[[], _Value | None], *, seconds: float = 10) -> _Value: ...
+async def eventually(predicate: Callable[[], object], *, seconds: float = 10) -> object:
     """Waits until the predicate (plain or async) gives something true, and returns it."""
     end = time.monotonic() + seconds
     while True:

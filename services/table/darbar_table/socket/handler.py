@@ -12,8 +12,8 @@ from aiohttp import web
 
 from darbar_contracts import frames
 from darbar_contracts.frames import DecisionFrames
-from darbar_kit.client_address import ClientAddresses
 from darbar_kit.errors import Unavailable
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.questions import Questions, table_id_of

@@ -1,9 +1,10 @@
 """Brings a database to what the code needs. Open this when a migration is refused."""
 
+from __future__ import annotations
+
 import hashlib
 import re
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 import msgspec
@@ -95,7 +96,7 @@ def _refuse_surprises(migrations: list[_Migration], applied: dict[str, str]) -> 
             raise MigrationEdited(f"{migration.name} was changed after it had been applied")
 
 
-async def _apply(connection: "asyncpg.Connection[Any]", migration: _Migration, role: str) -> None:
+async def _apply(connection: asyncpg.Connection[asyncpg.Record], migration: _Migration, role: str) -> None:
     async with connection.transaction():
         await connection.execute(_SERVICE_ROLE.sub(role, migration.sql))
         await connection.execute(

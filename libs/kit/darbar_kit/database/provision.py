@@ -1,8 +1,9 @@
 """Makes a service's database and roles. Open this when a role may too much or too little."""
 
+from __future__ import annotations
+
 import contextlib
 import re
-from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
@@ -55,7 +56,7 @@ async def provision(admin_url: str, database: str, *, owner_password: str, servi
     )
 
 
-async def ensure_role(admin: "asyncpg.Connection[Any]", role: str, password: str) -> None:
+async def ensure_role(admin: asyncpg.Connection[asyncpg.Record], role: str, password: str) -> None:
     """A role that can log in and nothing else."""
     if not _NAME.match(role):
         raise ValueError(f"not a name for a role: {role!r}")
@@ -67,7 +68,7 @@ async def ensure_role(admin: "asyncpg.Connection[Any]", role: str, password: str
     await admin.execute(f"ALTER ROLE {role} LOGIN PASSWORD {literal}")
 
 
-async def _ensure_database(admin: "asyncpg.Connection[Any]", database: str, owner: str) -> None:
+async def _ensure_database(admin: asyncpg.Connection[asyncpg.Record], database: str, owner: str) -> None:
     if await admin.fetchval("SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", database):
         return
     superuser = await admin.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
