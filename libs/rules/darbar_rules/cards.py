@@ -21,6 +21,8 @@ TEXTS: Final[tuple[str, ...]] = tuple(
 )  # by number; the second deck follows the first
 IDS: Final[Mapping[str, int]] = {text: card for card, text in enumerate(TEXTS[:CARDS_IN_DECK])}
 IDS_TWO_DECKS: Final[Mapping[str, int]] = {text: card for card, text in enumerate(TEXTS)}
+PackedHands = tuple[bytes, ...]  # a hand a seat, a byte a card, in the order in which they were dealt
+PACKED: Final[tuple[bytes, ...]] = tuple(bytes((card,)) for card in range(len(TEXTS)))
 BITS: Final[tuple[int, ...]] = tuple(1 << card for card in range(len(TEXTS)))
 SUIT_OF: Final[tuple[int, ...]] = tuple(card % CARDS_IN_DECK // CARDS_IN_SUIT for card in range(len(TEXTS)))
 RANK_OF: Final[tuple[int, ...]] = tuple(card % CARDS_IN_SUIT for card in range(len(TEXTS)))
@@ -51,6 +53,21 @@ def cards_of(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def packed(hands: Iterable[Iterable[str]]) -> PackedHands:
+    """Hands as a state keeps them. Raises KeyError for what is no card."""
+    return tuple([bytes([IDS_TWO_DECKS[text] for text in hand]) for hand in hands])
+
+
+def unpacked(hands: PackedHands) -> tuple[tuple[str, ...], ...]:
+    """Hands as they are told."""
+    return tuple([tuple([TEXTS[card] for card in hand]) for hand in hands])
+
+
+def shared(hands: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """The same hands in texts that are in memory once for all tables: those of a log that was read are new ones."""
+    return unpacked(packed(hands))
 
 
 def mask_of_texts(texts: Iterable[str]) -> int:

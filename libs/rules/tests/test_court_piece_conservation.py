@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from darbar_rules.cards import BITS, IDS, WHOLE_DECK, mask_of, mask_of_texts, texts_of
+from darbar_rules.cards import BITS, IDS, WHOLE_DECK, mask_of, texts_of
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.state import State, trump_is_hidden
 from darbar_rules.testing import pairwise_options, random_game
@@ -13,7 +13,7 @@ from darbar_rules.testing import pairwise_options, random_game
 def places_of(state: State) -> list[int]:
     """Every place where cards of a round lie, as masks."""
     if state.match.phase == "choosing":
-        held = [mask_of_texts(hand) for hand in state.deal.hands]
+        held = [mask_of(hand) for hand in state.deal.hands]
         assert all(hand & whole == hand for hand, whole in zip(state.play.hands, held, strict=True))
         return held
     places = [*state.play.hands, mask_of(state.play.trick)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from darbar_rules.cards import CARDS_IN_DECK, SUITS, TEXTS, mask_of_texts
+from darbar_rules.cards import CARDS_IN_DECK, SUITS, TEXTS, mask_of_texts, unpacked
 from darbar_rules.deal import Chance, bag_flags
 from darbar_rules.game import Refusal, RuleRefused
 from darbar_rules.games.court_piece.deals import deal_round, first_caller, hands_from, one_sided
@@ -46,7 +46,7 @@ def choose(state: State, number: int, *, filtered: bool = False) -> TrumpChosen:
     """The caller names the suit of his first card."""
     caller = state.match.caller
     assert caller is not None
-    card = state.deal.hands[caller][0]
+    card = unpacked(state.deal.hands)[caller][0]
     (event,) = COURT_PIECE.decide(state, caller, ChooseTrump(card, card[1]), chance(number, filtered=filtered))
     assert isinstance(event, TrumpChosen)
     return event
@@ -97,7 +97,7 @@ def test_cp_3_five_cards_each_then_eight_more_once_the_caller_has_decided(option
     assert COURT_PIECE.turn(after).seats == (caller,)
     counts = COURT_PIECE.view(after, None).hand_counts
     assert sorted(counts) == ([12, 13, 13, 13] if options is HIDDEN else [13] * 4)
-    assert set(event.hands[caller]) <= set(after.deal.hands[caller])
+    assert set(event.hands[caller]) <= set(unpacked(after.deal.hands)[caller])
 
 
 @pytest.mark.ruling("CP-3")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.cards import TEXTS
+from darbar_rules.cards import TEXTS, unpacked
 from darbar_rules.deal import Chance
 from darbar_rules.game import AnyGame
 from darbar_rules.games.king.events import DealRecord, RoundDealt
@@ -51,7 +51,7 @@ def test_every_deal_of_a_king_game_is_proven_from_its_seeds(game: AnyGame, optio
             number += 1
             assert isinstance(step.events[0], RoundDealt)
         record = game.deal_record(step.after)
-        assert record == DealRecord(step.after.deal.leader, step.after.deal.hands, step.after.deal.declarer)
+        assert record == DealRecord(step.after.deal.leader, unpacked(step.after.deal.hands), step.after.deal.declarer)
         assert game.verify_deal(options, record, step.chance, number) == ()
     assert record == step.after.match.ended.deal
     assert number == step.after.form.deals

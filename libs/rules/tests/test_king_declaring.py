@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from darbar_rules.cards import unpacked
 from darbar_rules.game import AnyGame, Legal, Refusal, RuleRefused
 from darbar_rules.games.king.events import Declare, Declared, PlayCard, RoundDealt
 from darbar_rules.games.king.forms import Declaration, Form20
@@ -64,7 +65,7 @@ def deals_of(game: AnyGame, options: Any, seed: int) -> list[Step]:
 def test_k20_3_the_holder_of_the_two_of_diamonds_declares_first_and_then_everybody_in_turn(seed: int) -> None:
     declarers = [step.events[0].declarer for step in deals_of(KING_20, K20, seed)]
     first = dealt(KING_20, K20, seed)
-    assert "2D" in first.deal.hands[declarers[0]]
+    assert "2D" in unpacked(first.deal.hands)[declarers[0]]
     assert declarers == [(declarers[0] + hand) % 4 for hand in range(20)]
     assert set(Counter(declarers).values()) == {5}
 

@@ -6,20 +6,30 @@ from typing import Any
 
 import pytest
 
-from darbar_rules.cards import texts_of
+from darbar_rules.cards import texts_of, unpacked
 from darbar_rules.game import AnyGame
 from darbar_rules.games.king.events import PlayCard
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import King20Options
+from darbar_rules.games.king.state import State
 from darbar_rules.indistinguishable import compared, seeing, showing
 
 ROUNDS = 4
+
+
+def hearts_of(state: State, seat: int) -> list[str]:
+    return [card for card in unpacked(state.deal.hands)[seat] if card[1] == "H"]
+
 
 LEAKS: dict[str, tuple[str, AnyGame]] = {
     "a card of somebody": ("plain", showing(KING_20, "round_dealt", lambda _, event: {"one": event.hands[0][:1]})),
     "how many hearts the declarer has": (
         "plain",
-        showing(KING_20, "declared", lambda before, event: {"hearts": str(before.deal.hands[event.seat]).count("H")}),
+        showing(
+            KING_20,
+            "declared",
+            lambda before, event: {"hearts": len(hearts_of(before, event.seat))},
+        ),
     ),
     "what is left to who played": (
         "plain",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from darbar_rules.cards import packed
 from darbar_rules.game import Shown
 from darbar_rules.games.king.events import CardPlayed, DealRecord, Declared, RoundDealt, RoundEnded, TrickTaken
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
@@ -16,7 +17,7 @@ OWN_HANDS = {seat: {"hand": list(hand)} for seat, hand in enumerate(HANDS)}
 
 def before(*, blind: bool = False) -> State:
     state: State = KING_LONG.new(KingLongOptions(blind_choice=blind), 4)
-    return state._replace(deal=Deal(hands=HANDS, blind=blind))
+    return state._replace(deal=Deal(hands=packed(HANDS), blind=blind))
 
 
 def test_round_dealt_shows_everybody_his_own_cards() -> None:

@@ -14,7 +14,8 @@ from darbar_rules.cards import IDS, SUIT_MASKS, SUIT_OF, SUITS, mask_of, mask_of
 from darbar_rules.games.king.contracts import KING_OF_HEARTS, Contract
 from darbar_rules.games.king.forms import Form, form_of
 from darbar_rules.games.king.options import SEATS
-from darbar_rules.games.king.view import King20View, KingLongView, KingShortView, KingView, SeenCard
+from darbar_rules.games.king.view import King20View, KingLongView, KingShortView, KingView
+from darbar_rules.tricks import SeenCard
 
 
 @dataclass(frozen=True, slots=True)

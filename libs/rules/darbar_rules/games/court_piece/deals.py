@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT, HONOUR_RANKS, IDS, SUIT_MASKS, TEXTS, mask_of_ranks
+from darbar_rules.cards import (
+    CARDS_IN_DECK,
+    CARDS_IN_SUIT,
+    HONOUR_RANKS,
+    IDS,
+    SUIT_MASKS,
+    TEXTS,
+    mask_of_ranks,
+    unpacked,
+)
 from darbar_rules.cards import mask_of_texts as mask_of
 from darbar_rules.deal import Chance
 from darbar_rules.games.court_piece.events import DealTry, Hands, OneSided, RoundDealt
@@ -54,7 +63,7 @@ def deal_rest(state: State, chance: Chance, *, suit: int) -> Stage:
     """The four whole hands once the caller has named the trump; his first five cards are as they were."""
     caller, deal = state.match.caller, state.deal
     assert caller is not None
-    first = Stage(deal.tries, deal.hands)
+    first = Stage(deal.tries, unpacked(deal.hands))
     return second_stage(state.options, chance, first, caller=caller, suit=suit, filtered=deal.filtered)
 
 

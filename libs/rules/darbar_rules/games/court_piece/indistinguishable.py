@@ -7,11 +7,11 @@ shown must not depend on it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from darbar_rules.cards import BITS, IDS, SUIT_OF, TEXTS, mask_of, texts_of
+from darbar_rules.cards import BITS, IDS, SUIT_OF, cards_of, mask_of, packed, texts_of, unpacked
 from darbar_rules.game import AnyGame, RuleRefused
 from darbar_rules.games.court_piece.deals import CARDS_BEFORE_CALL
 from darbar_rules.games.court_piece.events import (
@@ -107,12 +107,13 @@ def other_choice(event: TrumpChosen, seat: int | None, dice: random.Random) -> T
 def _other_before_call(state: State, seat: int | None, dice: random.Random) -> State:
     held = tuple(texts_of(hand) for hand in state.play.hands)
     rest = tuple(
-        tuple(card for card in whole if card not in hand) for whole, hand in zip(state.deal.hands, held, strict=True)
+        tuple(card for card in whole if card not in hand)
+        for whole, hand in zip(unpacked(state.deal.hands), held, strict=True)
     )
     known = held[seat] if seat is not None and seat == state.match.caller else ()
     hands, others = _dealt_again((*held, *rest), known, dice)
     whole = tuple(hand + other for hand, other in zip(hands, others, strict=True))
-    deal = Deal(whole, not state.deal.filtered, _other_tries(dice))
+    deal = Deal(packed(whole), not state.deal.filtered, _other_tries(dice))
     return state._replace(deal=deal, play=state.play._replace(hands=_masks(hands)))
 
 
@@ -143,17 +144,17 @@ def _played(state: State) -> list[int]:
 def _exchanged(state: State, other: dict[int, int], dice: random.Random) -> State:
     """The state with each card replaced by another one."""
 
-    def cards(before: Sequence[int]) -> tuple[int, ...]:
-        return tuple(other.get(card, card) for card in before)
+    def cards(before: Iterable[int]) -> bytes:
+        return bytes(other.get(card, card) for card in before)
 
     def mask(before: int) -> int:
-        return mask_of(cards([IDS[text] for text in texts_of(before)]))
+        return mask_of(cards(cards_of(before)))
 
     play, deal = state.play, state.deal
     indicator = None if deal.indicator is None else other.get(deal.indicator, deal.indicator)
     return state._replace(
         deal=Deal(
-            tuple(tuple(TEXTS[card] for card in cards([IDS[text] for text in hand])) for hand in deal.hands),
+            tuple(cards(hand) for hand in deal.hands),
             not deal.filtered,
             _other_tries(dice),
             deal.trump if indicator is None else SUIT_OF[indicator],

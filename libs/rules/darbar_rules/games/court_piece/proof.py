@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from darbar_rules.cards import SUITS, TEXTS
+from darbar_rules.cards import SUITS, TEXTS, unpacked
 from darbar_rules.deal import Chance
 from darbar_rules.games.court_piece.deals import CARDS_BEFORE_CALL, first_caller, first_stage, second_stage
 from darbar_rules.games.court_piece.events import DealRecord
@@ -24,7 +24,7 @@ def deal_record(state: State) -> DealRecord | None:
     called = None if state.options.trump == "kaat" else deal.trump
     return DealRecord(
         caller=match.caller,
-        hands=deal.hands,
+        hands=unpacked(deal.hands),
         filtered=deal.filtered,
         tries=deal.tries,
         trump=None if called is None else SUITS[called],

@@ -7,15 +7,15 @@ immutable as frozen dataclasses and several times faster to make.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple, assert_never
 
-from darbar_rules.cards import BITS, CARDS_IN_SUIT, IDS, SUITS, mask_of_texts
+from darbar_rules.cards import BITS, CARDS_IN_SUIT, IDS, PACKED, SUITS, PackedHands, mask_of_texts, packed, shared
 from darbar_rules.game import Turn
 from darbar_rules.games.court_piece.events import (
     CardPlayed,
     DealTry,
     Event,
-    Hands,
     RoundDealt,
     RoundEnded,
     TrumpChosen,
@@ -41,7 +41,7 @@ class Match(NamedTuple):
 class Deal(NamedTuple):
     """Changes when cards are dealt and when the trump is fixed."""
 
-    hands: Hands = ()  # as dealt, thirteen each
+    hands: PackedHands = ()  # as dealt, thirteen each
     filtered: bool = False
     tries: tuple[DealTry, ...] = ()
     trump: int | None = None  # the round's suit, also while only the caller knows it
@@ -53,7 +53,7 @@ class Trick(NamedTuple):
     """A finished trick."""
 
     leader: int
-    cards: tuple[int, ...]
+    cards: bytes
     winner: int
     picked_up: int
     trump_from: int  # from this card on, trumps had power; 4: none had
@@ -73,7 +73,7 @@ class Play(NamedTuple):
 
     hands: tuple[int, ...] = (0, 0, 0, 0)
     leader: int = 0
-    trick: tuple[int, ...] = ()
+    trick: bytes = b""
     winning: int = 0  # whose card is the best one lying, once one lies
     to_act: int | None = None
     turn: int = 0
@@ -130,7 +130,7 @@ def _round_dealt(state: State, event: RoundDealt) -> State:
     return State(
         state.options,
         Match("choosing" if any(event.rest) else "playing", event.round, event.caller, state.match.totals),
-        Deal(whole, event.filtered, event.tries),
+        Deal(packed(whole), event.filtered, event.tries),
         Middle(),
         Play(
             tuple(mask_of_texts(hand) for hand in event.hands),
@@ -150,7 +150,7 @@ def _trump_chosen(state: State, event: TrumpChosen) -> State:
     return State(
         state.options,
         state.match._replace(phase="playing"),
-        Deal(event.hands, state.deal.filtered, state.deal.tries + event.tries, suit, event.seat, indicator),
+        Deal(packed(event.hands), state.deal.filtered, state.deal.tries + event.tries, suit, event.seat, indicator),
         Middle(),
         Play(
             hands,
@@ -180,7 +180,7 @@ def _card_played(state: State, event: CardPlayed) -> State:
     hands, leader, trick, _, _, _, trump, trump_from, _, face_down = play
     card = IDS[event.card]
     hands = _exchanged(hands, event.seat, card)
-    trick = (*trick, card)
+    trick += PACKED[card]
     if event.face_down:
         face_down |= BITS[card]
     if event.trump is not None:
@@ -190,7 +190,7 @@ def _card_played(state: State, event: CardPlayed) -> State:
         taken = event.trick
         finished = Trick(leader, trick, taken.winner, taken.picked_up, SEATS if trump is None else trump_from)
         middle = Middle(taken.pile, taken.streak, taken.collected, (*middle.tricks, finished))
-        leader, trick, trump_from = taken.winner, (), 0
+        leader, trick, trump_from = taken.winner, b"", 0
     play = Play(
         hands, leader, trick, event.winning, event.to_act, event.turn, trump, trump_from, False, face_down
     )  # by position: the hot path
@@ -199,7 +199,8 @@ def _card_played(state: State, event: CardPlayed) -> State:
 
 def _round_ended(state: State, event: RoundEnded) -> State:
     phase: Phase = "over" if event.game_over else "waiting"
-    return state._replace(match=Match(phase, event.round, event.next_caller, event.totals, event))
+    ended = replace(event, deal=replace(event.deal, hands=shared(event.deal.hands)))
+    return state._replace(match=Match(phase, event.round, event.next_caller, event.totals, ended))
 
 
 def _exchanged(hands: tuple[int, ...], seat: int, card: int) -> tuple[int, ...]:

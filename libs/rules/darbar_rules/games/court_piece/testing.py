@@ -102,7 +102,7 @@ def last_trick(
     """A round's thirteenth trick; all others that nobody has collected lie in the middle."""
     table = start(options, trick, caller=caller, trump=trump, totals=totals)
     leader = int(trick[0])
-    before = (Trick(leader, (), leader, 0, trump_from=SEATS),) * (TRICKS_IN_ROUND - 1)
+    before = (Trick(leader, b"", leader, 0, trump_from=SEATS),) * (TRICKS_IN_ROUND - 1)
     state = table.state._replace(
         middle=Middle(pile=len(before) - sum(collected), collected=collected, tricks=before),
         play=table.state.play._replace(leader=leader, winning=leader, to_act=leader),

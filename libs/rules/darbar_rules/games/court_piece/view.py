@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_DECK, SUIT_OF, SUITS, TEXTS, texts_of
 from darbar_rules.game import Legal, Shown
@@ -23,6 +23,7 @@ from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
 from darbar_rules.games.court_piece.piles import pile_needed
 from darbar_rules.games.court_piece.play import NOTHING, legal
 from darbar_rules.games.court_piece.state import Phase, State, Trick, trump_is_hidden
+from darbar_rules.tricks import TRICKS_KEPT_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,13 @@ class SeenCard:
 
 
 Seen = tuple[SeenCard, ...]
+
+
+class Power(NamedTuple):
+    """The trump suit, and the card of a trick from which on its cards have trump power."""
+
+    suit: int
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,9 @@ def view(state: State, seat: int | None) -> CourtPieceView:
     hidden = trump_is_hidden(state)
     trump_from = SEATS if play.trump is None else play.trump_from
     calls = seat is not None and seat == match.caller
+    suit = state.deal.trump
+    power = None if suit is None else Power(suit, trump_from)
+    looker = seat if play.face_down else None
     return CourtPieceView(
         seat=seat,
         options=state.options,
@@ -100,12 +111,12 @@ def view(state: State, seat: int | None) -> CourtPieceView:
         must_play_trump=play.must_trump,
         leader=play.leader,
         winning=play.winning if play.trick else None,
-        trick=_seen(state, play.trick, seat, leader=play.leader, trump_from=trump_from),
+        trick=_seen(play.leader, play.trick, power, face_down=play.face_down, seat=seat),
         trump_from=trump_from,
         pile=middle.pile,
         pile_needed=pile_needed(state.options, middle.collected),
         streak=middle.streak,
-        tricks=tuple(_seen_trick(state, trick, seat) for trick in middle.tricks),
+        tricks=tuple([_seen_trick(trick, suit, play.face_down, looker) for trick in middle.tricks]),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
@@ -239,19 +250,22 @@ def _trump(state: State) -> str | None:
     return None if state.deal.trump is None else SUITS[state.deal.trump]
 
 
-def _seen(state: State, trick: tuple[int, ...], seat: int | None, *, leader: int, trump_from: int) -> Seen:
+# A finished trick is looked at by everybody until its round is over. With nothing face down all see the same.
+@lru_cache(maxsize=TRICKS_KEPT_MAX)
+def _seen_trick(trick: Trick, trump: int | None, face_down: int, seat: int | None) -> SeenTrick:
+    leader, cards, winner, picked_up, trump_from = trick
+    power = None if trump is None else Power(trump, trump_from)
+    return SeenTrick(leader, _seen(leader, cards, power, face_down=face_down, seat=seat), winner, picked_up)
+
+
+def _seen(leader: int, cards: bytes, power: Power | None, *, face_down: int, seat: int | None) -> Seen:
     seen: list[SeenCard] = []
-    for place, card in enumerate(trick):
+    for place, card in enumerate(cards):
         player = (leader + place) % SEATS
-        face_down = bool(state.play.face_down & BITS[card])
-        power = place >= trump_from and SUIT_OF[card] == state.deal.trump and not face_down
-        seen.append(_seen_card(player, None if face_down and player != seat else TEXTS[card], power, face_down))
+        is_down = bool(face_down & BITS[card])
+        is_trump = power is not None and place >= power.since and SUIT_OF[card] == power.suit and not is_down
+        seen.append(_seen_card(player, None if is_down and player != seat else TEXTS[card], is_trump, is_down))
     return tuple(seen)
-
-
-def _seen_trick(state: State, trick: Trick, seat: int | None) -> SeenTrick:
-    cards = _seen(state, trick.cards, seat, leader=trick.leader, trump_from=trick.trump_from)
-    return SeenTrick(trick.leader, cards, trick.winner, trick.picked_up)
 
 
 # Views of long rounds are mostly such cards, and there are few different ones.

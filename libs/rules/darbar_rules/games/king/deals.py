@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from darbar_rules.cards import TEXTS
+from darbar_rules.cards import TEXTS, unpacked
 from darbar_rules.deal import Chance
 from darbar_rules.games.king.events import DealRecord, Declared, Event, Hands, RoundDealt
 from darbar_rules.games.king.forms import Form
@@ -53,7 +53,7 @@ def deal_record(state: State) -> DealRecord | None:
     deal = state.deal
     if state.match.first is None:
         return None
-    return DealRecord(deal.leader, deal.hands, deal.declarer)
+    return DealRecord(deal.leader, unpacked(deal.hands), deal.declarer)
 
 
 def differences(form: Form, record: DealRecord, chance: Chance, round: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from darbar_rules.cards import BITS, IDS, TEXTS, mask_of, mask_of_texts
+from darbar_rules.cards import BITS, IDS, TEXTS, mask_of, mask_of_texts, packed, unpacked
 from darbar_rules.game import AnyGame, RuleRefused
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, RoundDealt, RoundEnded
 from darbar_rules.games.king.forms import FIRST_DECLARER_CARD
@@ -64,13 +64,14 @@ def other_position(state: State, seat: int | None, dice: random.Random, *, keep:
     known = mask_of(card for trick in state.middle.tricks for card in trick.cards) | mask_of(state.play.trick)
     known |= 0 if seat is None else state.play.hands[seat]
     fixed = {TEXTS[card] for card in range(len(BITS)) if known & BITS[card]} | _known_to_all(state.match.round)
-    other = exchange(state.deal.hands, fixed if keep is None else fixed | {keep}, dice)
+    dealt = unpacked(state.deal.hands)
+    other = exchange(dealt, fixed if keep is None else fixed | {keep}, dice)
     return state._replace(
-        deal=state.deal._replace(hands=exchanged(state.deal.hands, other)),
+        deal=state.deal._replace(hands=packed(exchanged(dealt, other))),
         play=state.play._replace(
             hands=tuple(
                 mask_of_texts(other[card] for card in hand if held & BITS[IDS[card]])
-                for hand, held in zip(state.deal.hands, state.play.hands, strict=True)
+                for hand, held in zip(dealt, state.play.hands, strict=True)
             )
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from darbar_rules.cards import BITS, IDS, SUIT_MASKS, SUIT_OF, TEXTS, beats, texts_of
+from darbar_rules.cards import BITS, IDS, PACKED, SUIT_MASKS, SUIT_OF, TEXTS, beats, texts_of
 from darbar_rules.deal import Chance
 from darbar_rules.game import Legal, Refusal, RuleRefused
 from darbar_rules.games.king.contracts import HEARTS, KING_OF_HEARTS, Contract
@@ -108,7 +108,7 @@ def _card_played(state: State, seat: int, card: int) -> CardPlayed:
     if len(trick) + 1 < SEATS:
         return CardPlayed(seat, TEXTS[card], winning, turn, (seat + 1) % SEATS)
     contract = contract_of(state)
-    taken = trick_taken(contract, state.middle, (*trick, card), winning, led=SUIT_OF[trick[0]])
+    taken = trick_taken(contract, state.middle, trick + PACKED[card], winning, led=SUIT_OF[trick[0]])
     over = ends_deal(contract, taken, len(state.middle.tricks) + 1)
     return CardPlayed(seat, TEXTS[card], winning, turn, None if over else winning, taken)
 

@@ -11,7 +11,7 @@ from darbar_rules.games.king.state import Middle, State, contract_of
 from darbar_rules.ranking import ranking
 
 
-def trick_taken(contract: Contract, middle: Middle, cards: tuple[int, ...], winner: int, *, led: int) -> TrickTaken:
+def trick_taken(contract: Contract, middle: Middle, cards: bytes, winner: int, *, led: int) -> TrickTaken:
     """What comes of a trick of the suit `led`."""
     number = len(middle.tricks)
     taken = mask_of(cards)

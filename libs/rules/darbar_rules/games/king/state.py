@@ -6,15 +6,16 @@ deal once or twice, the middle once a trick, only `play` with each card.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
-from darbar_rules.cards import BITS, IDS, SUITS, mask_of_texts
+from darbar_rules.cards import BITS, IDS, PACKED, SUITS, PackedHands, mask_of_texts, packed, shared
 from darbar_rules.game import Turn
 from darbar_rules.games.king.contracts import Contract
-from darbar_rules.games.king.events import CardPlayed, Declared, Event, Hands, RoundDealt, RoundEnded
+from darbar_rules.games.king.events import CardPlayed, Declared, Event, RoundDealt, RoundEnded
 from darbar_rules.games.king.forms import Declaration, Form
 from darbar_rules.games.king.options import SEATS
+from darbar_rules.tricks import Trick
 
 Phase = Literal["waiting", "declaring", "playing", "over"]
 
@@ -51,20 +52,12 @@ class Match(NamedTuple):
 class Deal(NamedTuple):
     """Changes when cards are dealt and when the contract is declared."""
 
-    hands: Hands = ()  # as dealt
+    hands: PackedHands = ()  # as dealt
     leader: int = 0  # of the first trick
     declarer: int | None = None
     contract: str | None = None
     suit: str | None = None
     blind: bool = False
-
-
-class Trick(NamedTuple):
-    """A finished trick."""
-
-    leader: int
-    cards: tuple[int, ...]
-    winner: int
 
 
 class Middle(NamedTuple):
@@ -81,7 +74,7 @@ class Play(NamedTuple):
 
     hands: tuple[int, ...] = (0, 0, 0, 0)
     leader: int = 0
-    trick: tuple[int, ...] = ()
+    trick: bytes = b""
     winning: int = 0  # whose card is the best one lying, once one lies
     to_act: int | None = None
     turn: int = 0
@@ -145,7 +138,7 @@ def _round_dealt(state: KingState[FormPlayed], event: RoundDealt) -> KingState[F
             match.declared,
             match.sheet,
         ),
-        Deal(event.hands, event.leader, event.declarer, event.contract, None, event.blind),
+        Deal(packed(event.hands), event.leader, event.declarer, event.contract, None, event.blind),
         Middle(),
         Play(
             tuple(mask_of_texts(hand) for hand in event.hands),
@@ -176,12 +169,12 @@ def _card_played(state: KingState[FormPlayed], event: CardPlayed) -> KingState[F
     card = IDS[event.card]
     seat = event.seat
     hands = (*hands[:seat], hands[seat] ^ BITS[card], *hands[seat + 1 :])
-    trick = (*trick, card)
+    trick += PACKED[card]
     taken = event.trick
     if taken is not None:
         finished = Trick(leader, trick, taken.winner)
         middle = Middle((*middle.tricks, finished), taken.counts, taken.points, taken.hearts_broken)
-        leader, trick = taken.winner, ()
+        leader, trick = taken.winner, b""
     play = Play(hands, leader, trick, event.winning, event.to_act, event.turn, trump)  # by position: the hot path
     return KingState(form, match, deal, middle, play)
 
@@ -190,6 +183,7 @@ def _round_ended(state: KingState[FormPlayed], event: RoundEnded) -> KingState[F
     match = state.match
     line = SheetLine(event.round, event.deal.declarer, event.contract, event.suit, event.counts, event.points)
     phase: Phase = "over" if event.game_over else "waiting"
+    ended = replace(event, deal=replace(event.deal, hands=shared(event.deal.hands)))
     return state._replace(
-        match=match._replace(phase=phase, totals=event.totals, sheet=(*match.sheet, line), ended=event)
+        match=match._replace(phase=phase, totals=event.totals, sheet=(*match.sheet, line), ended=ended)
     )

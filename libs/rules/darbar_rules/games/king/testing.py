@@ -17,7 +17,8 @@ from darbar_rules.games.king.events import CardPlayed, Declared, Event, PlayCard
 from darbar_rules.games.king.forms import Declaration
 from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingOptions, KingShortOptions
-from darbar_rules.games.king.state import Match, Middle, State, Trick, contract_of
+from darbar_rules.games.king.state import Match, Middle, State, contract_of
+from darbar_rules.tricks import Trick
 
 NO_CHANCE: Final = Chance(b"", table_id="script", game=1, round=1)
 GAMES: Final[Mapping[type[KingOptions], AnyGame]] = {
@@ -94,7 +95,7 @@ def start(
         events = (dealt, Declared(leader, said.contract, turn=1, to_act=leader, suit=said.suit))
     for event in events:
         state = game.evolve(state, event)
-    empty = (Trick(leader, (), leader),) * tricks_before
+    empty = (Trick(leader, b"", leader),) * tricks_before
     return Played(game, state._replace(middle=Middle(tricks=empty)), events)
 
 

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
-from darbar_rules.cards import CARDS_IN_DECK, TEXTS, texts_of
+from darbar_rules.cards import texts_of, unpacked
 from darbar_rules.game import Legal, Shown
 from darbar_rules.games.king.declaring import remaining
 from darbar_rules.games.king.events import CardPlayed, DealRecord, Declared, Event, RoundDealt, RoundEnded, TrickTaken
 from darbar_rules.games.king.forms import Form20, FormLong, FormShort, declared_by_seat
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
-from darbar_rules.games.king.state import KingState, Phase, SheetLine, State, Trick, contract_of
-
-# Of a thousand tables at once, in all their seats.
-TRICKS_KEPT_MAX: Final = 16_384
-
-
-@dataclass(frozen=True, slots=True)
-class SeenCard:
-    seat: int
-    card: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeenTrick:
-    leader: int
-    cards: tuple[SeenCard, ...]
-    winner: int
+from darbar_rules.games.king.state import KingState, Phase, SheetLine, State, contract_of
+from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_trick
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +117,8 @@ def _seen_by(state: State, seat: int | None) -> dict[str, Any]:
         "hearts_banned": deal.contract is not None and hearts_are_banned(state, contract_of(state)),
         "leader": play.leader,
         "winning": play.winning if play.trick else None,
-        "trick": _seen(play.leader, play.trick),
-        "tricks": tuple([_seen_trick(trick) for trick in middle.tricks]),
+        "trick": seen_cards(play.leader, play.trick, SEATS),
+        "tricks": tuple([seen_trick(trick, SEATS) for trick in middle.tricks]),
         "sheet": match.sheet,
         "last_finished": match.sheet[-1].round if match.sheet else None,
         "remaining": remaining(state),
@@ -167,7 +151,7 @@ def _show_deal(event: RoundDealt) -> Shown:
 
 
 def _show_declaration(before: State, event: Declared) -> Shown:
-    sees = enumerate(before.deal.hands) if before.deal.blind else ()
+    sees = enumerate(unpacked(before.deal.hands)) if before.deal.blind else ()
     return Shown(
         {
             "seat": event.seat,
@@ -228,20 +212,3 @@ def _record(record: DealRecord) -> Mapping[str, Any]:
         "leader": record.leader,
         "hands": [list(hand) for hand in record.hands],
     }
-
-
-def _seen(leader: int, cards: tuple[int, ...]) -> tuple[SeenCard, ...]:
-    return tuple([_seen_card((leader + place) % SEATS, card) for place, card in enumerate(cards)])
-
-
-# A finished trick is looked at by everybody until its deal is over.
-@lru_cache(maxsize=TRICKS_KEPT_MAX)
-def _seen_trick(trick: Trick) -> SeenTrick:
-    leader, cards, winner = trick
-    return SeenTrick(leader, _seen(leader, cards), winner)
-
-
-# Views of long deals are mostly such cards, and there are few different ones.
-@lru_cache(maxsize=SEATS * CARDS_IN_DECK)
-def _seen_card(seat: int, card: int) -> SeenCard:
-    return SeenCard(seat, TEXTS[card])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from darbar_rules.cards import TEXTS
+from darbar_rules.cards import TEXTS, unpacked
 from darbar_rules.deal import Chance
 from darbar_rules.games.kings_and_rebels.events import DealRecord, Hands, RoundDealt
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
@@ -51,7 +51,7 @@ def deal_record(state: State) -> DealRecord | None:
     """How this round's cards were dealt, to be shown when it is over or broken off; None before the first deal."""
     if state.match.dealer is None:
         return None
-    return DealRecord(state.match.dealer, state.deal.attempt, state.deal.hands)
+    return DealRecord(state.match.dealer, state.deal.attempt, unpacked(state.deal.hands))
 
 
 def differences(options: KingsAndRebelsOptions, record: DealRecord, chance: Chance, round: int) -> tuple[str, ...]:

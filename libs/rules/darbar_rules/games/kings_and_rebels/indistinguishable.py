@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, TEXTS, mask_of
+from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, TEXTS, mask_of, packed, unpacked
 from darbar_rules.game import AnyGame, RuleRefused
 from darbar_rules.games.kings_and_rebels.events import (
     BidMade,
@@ -95,8 +95,9 @@ def other_position(
     known = mask_of(one for trick in state.middle.tricks for one in trick.cards) | mask_of(state.play.trick)
     known |= 0 if seat is None else state.play.hands[seat]
     fixed = {TEXTS[one] for one in range(len(TEXTS)) if known & BITS[one]} | ({card} if card is not None else set())
-    other = exchange(state.deal.hands, fixed, dice)
-    deal = state.deal._replace(hands=exchanged(state.deal.hands, other))
+    dealt = unpacked(state.deal.hands)
+    other = exchange(dealt, fixed, dice)
+    deal = state.deal._replace(hands=packed(exchanged(dealt, other)))
     if state.match.phase == "playing" and not knows_converts(state, seat):
         deal = _other_converts(state, deal, dice, kept=convert)
     return state._replace(
@@ -104,7 +105,7 @@ def other_position(
         play=state.play._replace(
             hands=tuple(
                 mask_of_hand(tuple(other[one] for one in hand if held & BITS[IDS_TWO_DECKS[one]]))
-                for hand, held in zip(state.deal.hands, state.play.hands, strict=True)
+                for hand, held in zip(dealt, state.play.hands, strict=True)
             )
         ),
     )

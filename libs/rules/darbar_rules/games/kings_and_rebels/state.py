@@ -7,10 +7,10 @@ each card.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, assert_never
 
-from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, SUITS
+from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, PACKED, SUITS, PackedHands, packed, shared
 from darbar_rules.game import Turn
 from darbar_rules.games.kings_and_rebels.events import (
     BidMade,
@@ -20,13 +20,13 @@ from darbar_rules.games.kings_and_rebels.events import (
     ConvertsNamed,
     Event,
     Fate,
-    Hands,
     RoundDealt,
     RoundEnded,
 )
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import mask_of_hand
 from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
+from darbar_rules.tricks import Trick
 
 Phase = Literal["waiting", "bidding", "naming", "playing", "over"]
 
@@ -63,7 +63,7 @@ class Auction(NamedTuple):
 class Deal(NamedTuple):
     """Changes when cards are dealt, when the leader is known and has named, when a convert card is played."""
 
-    hands: Hands = ()  # as dealt
+    hands: PackedHands = ()  # as dealt
     attempt: int = 0
     leader: int | None = None  # of the Rebels
     bid: int | None = None
@@ -72,14 +72,6 @@ class Deal(NamedTuple):
     watched: int = 0  # a bit for each face among them
     rebels: tuple[int, ...] = ()  # whom everybody knows, the leader first
     fates: tuple[Fate, ...] = ()  # of the convert cards that were played
-
-
-class Trick(NamedTuple):
-    """A finished trick."""
-
-    leader: int
-    cards: tuple[int, ...]
-    winner: int
 
 
 class Middle(NamedTuple):
@@ -94,7 +86,7 @@ class Play(NamedTuple):
 
     hands: tuple[int, ...] = ()
     leader: int = 0  # of the trick
-    trick: tuple[int, ...] = ()
+    trick: bytes = b""
     winning: int = 0  # whose card is the best one lying, once one lies
     to_act: int | None = None
     turn: int = 0
@@ -146,7 +138,7 @@ def _round_dealt(state: State, event: RoundDealt) -> State:
         state.terms,
         Match("bidding", event.round, event.dealer, state.match.totals),
         Auction(must_bid=event.to_act if event.must_bid else None, dealt=event.turn),
-        Deal(event.hands, event.attempt),
+        Deal(packed(event.hands), event.attempt),
         Middle((0,) * state.terms.seats),
         Play(tuple(mask_of_hand(hand) for hand in event.hands), to_act=event.to_act, turn=event.turn),
     )
@@ -195,13 +187,13 @@ def _card_played(state: State, event: CardPlayed) -> State:
     card = IDS_TWO_DECKS[event.card]
     seat = event.seat
     hands = (*hands[:seat], hands[seat] ^ BITS[card], *hands[seat + 1 :])
-    trick = (*trick, card)
+    trick += PACKED[card]
     if event.converted is not None or event.spent is not None:
         deal = _convert_played(deal, event)
     taken = event.trick
     if taken is not None:
         middle = Middle(taken.captured, (*middle.tricks, Trick(leader, trick, taken.winner)))
-        leader, trick = taken.winner, ()
+        leader, trick = taken.winner, b""
     play = Play(hands, leader, trick, event.winning, event.to_act, event.turn)  # by position: the hot path
     return State(terms, match, auction, deal, middle, play)
 
@@ -218,4 +210,5 @@ def _convert_played(deal: Deal, event: CardPlayed) -> Deal:
 
 def _round_ended(state: State, event: RoundEnded) -> State:
     phase: Phase = "over" if event.game_over else "waiting"
-    return state._replace(match=state.match._replace(phase=phase, totals=event.totals, ended=event))
+    ended = replace(event, deal=replace(event.deal, hands=shared(event.deal.hands)))
+    return state._replace(match=state.match._replace(phase=phase, totals=event.totals, ended=ended))

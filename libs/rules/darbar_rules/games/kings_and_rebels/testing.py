@@ -29,9 +29,10 @@ from darbar_rules.games.kings_and_rebels.events import (
 )
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
-from darbar_rules.games.kings_and_rebels.state import Match, Middle, State, Trick
+from darbar_rules.games.kings_and_rebels.state import Match, Middle, State
 from darbar_rules.games.kings_and_rebels.terms import Terms
 from darbar_rules.testing import Step, chance_of, evolved, random_decision
+from darbar_rules.tricks import Trick
 
 GAME: Final = KINGS_AND_REBELS
 NO_CHANCE: Final = Chance(b"", table_id="script", game=1, round=1)
@@ -163,7 +164,7 @@ def last_tricks(
     table = start(options, *tricks, trump=trump, converts=converts, bid=bid)
     state = table.state
     leader = state.play.leader
-    empty = (Trick(leader, (), leader),) * (state.terms.held - len(tricks))
+    empty = (Trick(leader, b"", leader),) * (state.terms.held - len(tricks))
     middle = Middle(tuple(captured) or state.middle.captured, empty)
     before = state.match if match is None else match._replace(phase="playing")
     return Played(state._replace(middle=middle, match=before), table.events).then(*tricks)

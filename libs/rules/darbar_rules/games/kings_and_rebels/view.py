@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, assert_never
 
-from darbar_rules.cards import CARDS_IN_DECK, DECKS_MAX, SUITS, TEXTS
+from darbar_rules.cards import SUITS
 from darbar_rules.game import Legal, Shown
 from darbar_rules.games.kings_and_rebels.auction import NOTHING
 from darbar_rules.games.kings_and_rebels.events import (
@@ -22,24 +21,12 @@ from darbar_rules.games.kings_and_rebels.events import (
     RoundDealt,
     RoundEnded,
 )
-from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import texts_of
 from darbar_rules.games.kings_and_rebels.play import legal
 from darbar_rules.games.kings_and_rebels.scoring import rebel_points
-from darbar_rules.games.kings_and_rebels.state import Phase, Said, State, Trick
-
-
-@dataclass(frozen=True, slots=True)
-class SeenCard:
-    seat: int
-    card: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeenTrick:
-    leader: int
-    cards: tuple[SeenCard, ...]
-    winner: int
+from darbar_rules.games.kings_and_rebels.state import Phase, Said, State
+from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_trick
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +103,8 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         hand_counts=tuple(hand.bit_count() for hand in play.hands),
         leader=play.leader,
         winning=play.winning if play.trick else None,
-        trick=_seen(play.leader, play.trick, terms.seats),
-        tricks=tuple(_seen_trick(trick, terms.seats) for trick in middle.tricks),
+        trick=seen_cards(play.leader, play.trick, terms.seats),
+        tricks=tuple([seen_trick(trick, terms.seats) for trick in middle.tricks]),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
@@ -234,17 +221,3 @@ def _result(event: RoundEnded) -> Mapping[str, Any]:
 
 def _record(record: DealRecord) -> Mapping[str, Any]:
     return {"dealer": record.dealer, "attempt": record.attempt, "hands": [list(hand) for hand in record.hands]}
-
-
-def _seen_trick(trick: Trick, seats: int) -> SeenTrick:
-    return SeenTrick(trick.leader, _seen(trick.leader, trick.cards, seats), trick.winner)
-
-
-def _seen(leader: int, cards: tuple[int, ...], seats: int) -> tuple[SeenCard, ...]:
-    return tuple(_seen_card((leader + place) % seats, card) for place, card in enumerate(cards))
-
-
-# Views of long rounds are mostly such cards, and there are few different ones.
-@lru_cache(maxsize=SEATS_MAX[DECKS_MAX] * CARDS_IN_DECK * DECKS_MAX)
-def _seen_card(seat: int, card: int) -> SeenCard:
-    return SeenCard(seat, TEXTS[card])

@@ -1,0 +1,52 @@
+"""Tricks in which every card lies open: as a state keeps them and as everybody sees them. Open this about views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from darbar_rules.cards import TEXTS
+
+SEATS_MAX: Final = 12
+# Of a thousand tables at once, in all their seats.
+TRICKS_KEPT_MAX: Final = 16_384
+
+
+class Trick(NamedTuple):
+    """A finished trick; its cards in the order of play, a byte each."""
+
+    leader: int
+    cards: bytes
+    winner: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCard:
+    seat: int
+    card: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTrick:
+    leader: int
+    cards: tuple[SeenCard, ...]
+    winner: int
+
+
+def seen_cards(leader: int, cards: bytes, seats: int) -> tuple[SeenCard, ...]:
+    """Each card with the seat that played it; `seats` is how many there are at the table."""
+    return tuple([_seen_card((leader + place) % seats, card) for place, card in enumerate(cards)])
+
+
+# A finished trick is looked at by everybody until its deal is over.
+@lru_cache(maxsize=TRICKS_KEPT_MAX)
+def seen_trick(trick: Trick, seats: int) -> SeenTrick:
+    leader, cards, winner = trick
+    return SeenTrick(leader, seen_cards(leader, cards, seats), winner)
+
+
+# Views of long deals are mostly such cards, and there are few different ones.
+@lru_cache(maxsize=SEATS_MAX * len(TEXTS))
+def _seen_card(seat: int, card: int) -> SeenCard:
+    return SeenCard(seat, TEXTS[card])
