@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Protocol
 
 import msgspec
 
@@ -44,14 +44,19 @@ class Decider:
             raise CannotDecide(Reason.VIEW_INVALID, str(invalid)) from invalid
 
 
+class _View(Protocol):
+    @property
+    def seat(self) -> int | None: ...
+
+
 class _Codec:
     """One game's views and decisions as they cross a process."""
 
     def __init__(self, game: AnyGame) -> None:
-        self._decode: Callable[[msgspec.Raw], Any] = msgspec.json.Decoder(game.view_type).decode
+        self._decode: Callable[[msgspec.Raw], _View] = msgspec.json.Decoder(game.view_type).decode
         self._types = {decision: name for name, decision in game.decisions.items()}
 
-    def read(self, view: msgspec.Raw, *, seat: int) -> Any:
+    def read(self, view: msgspec.Raw, *, seat: int) -> _View:
         try:
             seen = self._decode(view)
         except (msgspec.DecodeError, UnicodeDecodeError) as invalid:
@@ -60,5 +65,5 @@ class _Codec:
             raise CannotDecide(Reason.VIEW_INVALID, "this is the view of another seat")
         return seen
 
-    def write(self, decision: Any) -> BotAnswer:
+    def write(self, decision: object) -> BotAnswer:
         return BotAnswer(self._types[type(decision)], msgspec.Raw(msgspec.json.encode(decision)))

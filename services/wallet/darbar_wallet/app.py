@@ -18,7 +18,6 @@ from darbar_wallet import http
 from darbar_wallet.bus import serving
 from darbar_wallet.engine.auditor import Auditor
 from darbar_wallet.engine.leader import Leader
-from darbar_wallet.handlers import BusHandlers
 from darbar_wallet.limits import Limits
 from darbar_wallet.metrics import Metrics
 from darbar_wallet.settings import Settings
@@ -81,7 +80,7 @@ async def _open_leader(app: web.Application) -> AsyncIterator[None]:
         queries=app[QUERIES],
         bus=app[BUS],
         metrics=app[METRICS],
-        serving=lambda writer: serving(app[BUS], BusHandlers(writer)),
+        serving=lambda writer: serving(app[BUS], writer),
     )
     app[SUPERVISOR].watch("leader", leader.run)
     yield

@@ -1,4 +1,4 @@
-"""What each request from another service or a browser does. Open this to follow one from the wire inwards."""
+"""What a browser asks, made into what the ledger is asked. Open this when a query is read wrongly."""
 
 from __future__ import annotations
 
@@ -6,42 +6,12 @@ from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
     WALLET_ENTRIES_PAGE,
     WALLET_ENTRIES_PAGE_MAX,
-    BalancesAnswer,
-    BalancesRequest,
-    GrantRequest,
-    RefundRequest,
-    SettleRequest,
-    StakeRequest,
-    WalletAnswer,
     WalletView,
 )
 from darbar_kit.errors import Refused
-from darbar_wallet.engine.writer import Writer
 from darbar_wallet.store.ledger_reader import LedgerReader
 
 _NUMBER_MAX = 2**63 - 1
-
-
-class BusHandlers:
-    """The requests of other services. All that concerns balances goes through the one writer."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-
-    async def stake(self, request: StakeRequest) -> WalletAnswer:
-        return await self._writer.ask(request)
-
-    async def settle(self, request: SettleRequest) -> WalletAnswer:
-        return await self._writer.ask(request)
-
-    async def refund(self, request: RefundRequest) -> WalletAnswer:
-        return await self._writer.ask(request)
-
-    async def grant(self, request: GrantRequest) -> WalletAnswer:
-        return await self._writer.ask(request)
-
-    async def balances(self, request: BalancesRequest) -> BalancesAnswer:
-        return await self._writer.ask(request)
 
 
 async def show_wallet(reader: LedgerReader, account_id: str, *, limit: str | None, before: str | None) -> WalletView:
