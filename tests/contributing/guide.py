@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -82,9 +83,11 @@ class Copy:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / path, folder / path)
 
-    def follow(self, page: str) -> None:
-        """Does every step of a page. Raises ValueError for one that can't be done."""
+    def follow(self, page: str, *, but: Callable[[Step], bool] = lambda _: False) -> None:
+        """Does every step of a page, `but` some. Raises ValueError for one that can't be done."""
         for step in steps_of(page):
+            if but(step):
+                continue
             path = self.folder / step.path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step.done_to(path.read_text()) if step.place else step.text)
@@ -107,6 +110,10 @@ class Copy:
         )
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-5000:]}\n{done.stderr[-3000:]}"
         return done.stdout
+
+    def mypy(self, *folders: str) -> str:
+        """Checks the types of these folders, with a cache of the copy's own."""
+        return self.run("-m", "mypy", "--cache-dir", str(self.folder / ".mypy_cache"), *folders)
 
     def _packages(self) -> list[str]:
         """The folders with our packages: before all that is installed."""

@@ -39,7 +39,7 @@ def test_a_step_whose_place_is_not_there_or_there_twice_is_not_done(place: str, 
 def test_the_new_service_is_tidy_and_has_types(copy: Copy) -> None:
     copy.run("-m", "ruff", "format", "--check", *NEW)
     copy.run("-m", "ruff", "check", *NEW)
-    copy.run("-m", "mypy", "--cache-dir", str(copy.folder / ".mypy_cache"), "services/echo", "libs/contracts")
+    copy.mypy("services/echo", "libs/contracts")
 
 
 def test_the_repository_with_the_new_service_passes_every_check_and_the_service_serves(copy: Copy) -> None:

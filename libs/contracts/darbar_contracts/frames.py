@@ -156,7 +156,20 @@ class DecisionFrames:
         return self._frame_types[type(decision)](**{"id": id, "round": round, "turn": turn, **values})
 
 
-TABLE_FRAMES = (Hello, FreshToken, Ping, Sit, StartNow, Ready, Deal, Leave, ImBack, SendBotAway, SeedCommit, SeedOpen)
+TABLE_FRAMES = (
+    Hello,
+    FreshToken,
+    Ping,
+    Sit,
+    StartNow,
+    Ready,
+    Deal,
+    Leave,
+    ImBack,
+    SendBotAway,
+    SeedCommit,
+    SeedOpen,
+)
 
 
 def client_frame_type(decisions: DecisionFrames) -> Any:
