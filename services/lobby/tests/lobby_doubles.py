@@ -16,6 +16,7 @@ import msgspec
 import nats.errors
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from lobby_events import milestone_event
 
 import darbar_lobby
 from darbar_contracts.frames import TableReason
@@ -33,7 +34,6 @@ from darbar_contracts.subjects import (
     table_look,
 )
 from darbar_contracts.tables import (
-    AnyMilestoneEvent,
     CreateTable,
     LeaveAloneAnswer,
     LeaveAloneRequest,
@@ -333,13 +333,6 @@ async def until_free_seats(lobby: LobbyServer, viewer: Caller, table_id: str, *,
 def signed_in(caller: Caller, session: Mapping[str, Any]) -> Caller:
     """The same person with the tokens of a session."""
     return Caller(caller.client, caller.address, session["account"], session["access_token"], session["refresh_token"])
-
-
-def milestone_event(kind: str, **fields: Any) -> AnyMilestoneEvent:
-    """What happened at a table of two; what a kind does not have is left out of it."""
-    usual = {"game": 1, "round": 1, "accounts": (), "points": (), "places": (), "totals": (), "reason": "left"}
-    event: AnyMilestoneEvent = msgspec.convert({"kind": kind, **usual, **fields}, AnyMilestoneEvent)
-    return event
 
 
 def look_of(table: CreateTable) -> TableLook:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.http.client_address import client_address, networks
 from darbar_kit.limits import Buckets, Rate, TooManyRequests
-from darbar_lobby.domain.guesses import Guesser, GuessPolicy, guess_answered, guess_begun, wait_before_guess
+from darbar_lobby.domain.guesses import GuessPolicy
 from darbar_lobby.limits import (
     PASSWORDS_WRONG,
     PASSWORDS_WRONG_BY_ADDRESS,
@@ -146,25 +145,6 @@ def test_only_so_many_guessers_are_remembered() -> None:
         guess(guesses, key)
     assert len(guesses) == 1
     assert guess(guesses, "ann") == 0.0
-
-
-@given(st.lists(st.tuples(st.booleans(), st.floats(min_value=0.0, max_value=100.0)), max_size=40))
-def test_a_guesser_who_waits_gets_no_more_than_the_policy_gives(tries: list[tuple[bool, float]]) -> None:
-    guesser, now, wrong_at = Guesser(last_at=-1e9), 0.0, []
-    for is_wrong, pause_seconds in tries:
-        now += pause_seconds
-        if wait_before_guess(guesser, POLICY, now=now) > 0:
-            continue
-        guesser = guess_answered(guess_begun(guesser), POLICY, now=now, is_wrong=is_wrong)
-        if is_wrong:
-            wrong_at.append(now)
-    slowed = [
-        (number, after - before)
-        for number, (before, after) in enumerate(pairwise(wrong_at), 1)
-        if number >= POLICY.free and after - wrong_at[0] < POLICY.forgotten_seconds
-    ]
-    for number, pause_seconds in slowed:
-        assert pause_seconds >= min(60.0, 5.0 * 2 ** (number - POLICY.free)) - 1e-6
 
 
 def test_limits_that_are_settings_can_be_lifted() -> None:

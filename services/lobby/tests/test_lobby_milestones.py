@@ -15,12 +15,12 @@ from lobby_doubles import (
     MIGRATIONS,
     Caller,
     LobbyServer,
-    milestone_event,
     open_doubles,
     open_lobby,
     rights,
     settings_for,
 )
+from lobby_events import milestone_event
 
 from darbar_kit.bus.consumer import FETCHES_IDLE_MAX, StreamConsumer
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually

@@ -15,12 +15,7 @@ from lobby_doubles import Caller, LobbyServer, Reply, open_lobby
 from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX
 from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.app import build_app
-from darbar_lobby.domain.sessions import (
-    RefreshState,
-    refresh_judgement,
-    successor_of,
-    token_sha256,
-)
+from darbar_lobby.domain.sessions import token_sha256
 
 RACES = 1000
 GUESTS_RACING = 50
@@ -47,41 +42,6 @@ async def used_since(lobby: LobbyServer, caller: Caller, seconds: float) -> None
         seconds,
     )
     await connection.close()
-
-
-@pytest.mark.parametrize(
-    ("used_seconds", "successor_used", "expired", "judgement"),
-    [
-        (None, None, False, "good"),
-        (None, None, True, "expired"),
-        (0.0, False, False, "repeated"),
-        (0.0, False, True, "repeated"),
-        (REFRESH_REPEAT_SECONDS_MAX - 0.1, False, False, "repeated"),
-        (REFRESH_REPEAT_SECONDS_MAX, False, False, "reused"),
-        (REFRESH_REPEAT_SECONDS_MAX, False, True, "reused"),
-        (0.0, True, False, "reused"),
-        (0.0, None, False, "reused"),
-    ],
-)
-def test_what_a_refresh_token_is_worth(
-    used_seconds: float | None, successor_used: bool | None, expired: bool, judgement: str
-) -> None:
-    state = RefreshState(False, expired, used_seconds, successor_used)
-    assert refresh_judgement(state) == judgement
-    assert refresh_judgement(RefreshState(True, expired, used_seconds, successor_used)) == "revoked"
-
-
-def test_a_successor_needs_both_the_token_and_the_salt() -> None:
-    made = {successor_of(token, salt) for token in ("one", "two") for salt in (b"1" * 32, b"2" * 32)}
-    assert len(made) == 4
-    assert successor_of("one", b"1" * 32) in made
-    assert all(len(successor) == 43 for successor in made)
-
-
-def test_any_text_can_be_asked_for_as_a_token() -> None:
-    texts = ("", "a", "\ud800", "ä")
-    assert len({token_sha256(token) for token in texts}) == 4
-    assert len({successor_of(token, b"1" * 32) for token in texts}) == 4
 
 
 async def test_a_refresh_whose_answer_was_lost_is_answered_again(lobby: LobbyServer) -> None:

@@ -88,6 +88,8 @@ _RESERVED = frozenset((
     "guest", "help", "house", "host", "mod", "moderator", "nobody", "null", "official", "operator", "owner", "player",
     "root", "server", "spectator", "staff", "support", "system", "table", "team", "undefined", "wallet",
 ))  # fmt: skip
+# Refused as any word of a name, too: "Zara Bot", "Darbar Support".
+_RESERVED_WORDS = frozenset(("admin", "administrator", "bot", "darbar", "moderator", "official", "staff", "support"))
 # Refused wherever they stand: no common name or word holds them.
 _ABUSIVE_ANYWHERE = (
     "arschloch", "asshole", "bastard", "behenchod", "bhenchod", "bhosdi", "blowjob", "bullshit", "chutiya", "chutiye",
@@ -122,7 +124,7 @@ def name_is_allowed(name: str) -> bool:
     folded = fold(name)
     words = _words(folded)
     together = "".join(words)
-    if together in _RESERVED or _words(name.casefold())[:1] in (["bot"], ["admin"]):
+    if together in _RESERVED or not _RESERVED_WORDS.isdisjoint(words):
         return False
     if together in _ABUSIVE_WORDS or not _ABUSIVE_WORDS.isdisjoint(words):
         return False
