@@ -13,7 +13,7 @@ import pytest
 from darbar_kit.database import Database, DatabaseAway, connect, translated
 from darbar_kit.database.away import away_of
 from darbar_kit.service import reserve
-from darbar_kit.testing import MakeDatabase, TestDatabase, eventually
+from darbar_kit.testing import MakeDatabase, TestDatabase, end_sessions, eventually
 
 ITEMS = """
 CREATE TABLE item (name text PRIMARY KEY);
@@ -136,19 +136,9 @@ async def admin(postgres_server: str) -> AsyncIterator[asyncpg.Connection[asyncp
 
 
 def cut(admin_url: str, url: TestDatabase) -> int:
-    """Ends every session of this database while our own loop stands still, so that it meets them unawares."""
-    name = url.rpartition("/")[2]
-
-    async def end() -> int:
-        admin = await asyncpg.connect(admin_url)
-        ended = await admin.fetch(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1", name
-        )
-        await admin.close()
-        return len(ended)
-
+    """Ends every session while our own loop stands still, so that it meets them unawares; how many it were."""
     with ThreadPoolExecutor(1) as threads:
-        return threads.submit(lambda: asyncio.run(end())).result()
+        return threads.submit(lambda: asyncio.run(end_sessions(admin_url, url))).result()
 
 
 async def transact(database: Database, *steps: str | Callable[[], object]) -> None:

@@ -9,10 +9,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
+import msgspec
 import pytest
 
 from darbar_kit.database import DatabaseAway, FenceLost, GroupCommit, connect, translated
-from darbar_kit.testing import Cut, CuttingProxy, MakeDatabase, TestDatabase, eventually
+from darbar_kit.settings import load
+from darbar_kit.testing import Cut, CuttingProxy, MakeDatabase, TestDatabase, eventually, keep_ending_sessions
 
 ITEMS = """
 CREATE TABLE writer (id text PRIMARY KEY);
@@ -272,3 +274,38 @@ async def test_a_batch_with_a_time_is_given_up_after_it(storage: Storage, proxy:
         offer(queue, ["later"])
         assert await queue.drained(10)
     assert storage.answers["later", "stored"] == 1
+
+
+class ChaosTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """How long connections are killed, and how often."""
+
+    killing_seconds: float = 5.0
+    killing_every_seconds: float = 0.1
+
+
+async def test_connections_killed_all_the_time_lose_double_or_forget_nothing(
+    queue: GroupCommit[str], database: TestDatabase, postgres_server: str
+) -> None:
+    times = load(ChaosTimes, prefix="DARBAR_TEST_KIT_")
+    storage, over, offered = Storage(database), asyncio.Event(), 0
+
+    async def offering() -> None:
+        nonlocal offered
+        while not over.is_set():
+            for _ in range(20):
+                offered += queue.offer(f"item {offered:06}")
+            await queue.drained(1)
+
+    async with writing(queue, storage), asyncio.TaskGroup() as tasks:
+        tasks.create_task(offering())
+        killed = await keep_ending_sessions(
+            postgres_server, database, seconds=times.killing_seconds, every_seconds=times.killing_every_seconds
+        )
+        over.set()
+        assert await queue.drained(30)
+    storage.close()
+
+    assert killed >= times.killing_seconds / times.killing_every_seconds / 4
+    assert offered > 500
+    assert await stored(database) == [f"item {number:06}" for number in range(offered)]
+    assert storage.answers == Counter((f"item {number:06}", "stored") for number in range(offered))

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from darbar_kit.database import DatabaseAway, FenceLost, Lease, LeaseQueries, LeaseSeconds
-from darbar_kit.testing import CuttingProxy, MakeDatabase, TestDatabase, eventually
+from darbar_kit.testing import CuttingProxy, MakeDatabase, ManualClock, TestDatabase, eventually, keep_ending_sessions
 
 ROW = """
 CREATE TABLE holder (one bool PRIMARY KEY DEFAULT true CHECK (one), id text, place text, expires_at timestamptz);
@@ -29,17 +29,9 @@ QUERIES = LeaseQueries(
 SECONDS = LeaseSeconds(renew=0.01, answering=3, expiry=4)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
@@ -59,7 +51,7 @@ MakeLease = Callable[[str], Lease]
 
 
 @pytest.fixture
-async def make_lease(proxy: CuttingProxy, clock: Clock) -> MakeLease:
+async def make_lease(proxy: CuttingProxy, clock: ManualClock) -> MakeLease:
     url = await proxy.start()
     return lambda holder_id: Lease(url, QUERIES, holder_id=holder_id, added=("here",), seconds=SECONDS, now=clock)
 
@@ -120,7 +112,7 @@ async def test_a_row_that_expired_is_taken_over_and_the_old_holder_learns_it(
 
 
 async def test_a_holder_answers_only_so_long_after_it_sent_its_last_renewal(
-    make_lease: MakeLease, clock: Clock
+    make_lease: MakeLease, clock: ManualClock
 ) -> None:
     lease = make_lease("ann")
     await lease.claim()
@@ -134,7 +126,7 @@ async def test_a_holder_answers_only_so_long_after_it_sent_its_last_renewal(
 
 
 async def test_an_outage_is_measured_and_the_clock_stands_still_for_it(
-    make_lease: MakeLease, clock: Clock, proxy: CuttingProxy
+    make_lease: MakeLease, clock: ManualClock, proxy: CuttingProxy
 ) -> None:
     lease = make_lease("ann")
     await lease.claim()
@@ -160,7 +152,7 @@ async def test_an_outage_is_measured_and_the_clock_stands_still_for_it(
 
 
 async def test_without_an_outage_nothing_is_silent(
-    make_lease: MakeLease, clock: Clock, direct: asyncpg.Connection[asyncpg.Record]
+    make_lease: MakeLease, clock: ManualClock, direct: asyncpg.Connection[asyncpg.Record]
 ) -> None:
     lease = make_lease("ann")
     await lease.claim()
@@ -179,7 +171,7 @@ async def renewed_after(direct: asyncpg.Connection[asyncpg.Record], seen: object
 
 
 async def test_a_renewal_whose_answer_came_too_late_is_worth_nothing(
-    make_lease: MakeLease, clock: Clock, direct: asyncpg.Connection[asyncpg.Record], database: TestDatabase
+    make_lease: MakeLease, clock: ManualClock, direct: asyncpg.Connection[asyncpg.Record], database: TestDatabase
 ) -> None:
     lease, watcher = make_lease("ann"), await asyncpg.connect(database)
     await lease.claim()
@@ -212,6 +204,19 @@ async def test_a_silent_server_costs_one_attempt_and_not_the_lease(
         await eventually(lambda: lease.may_answer)
 
     assert lease.silent_seconds > 0
+    await lease.release()
+
+
+async def test_connections_killed_all_the_time_cost_no_lease(database: TestDatabase, postgres_server: str) -> None:
+    seconds = LeaseSeconds(renew=0.05, answering=3, expiry=4)
+    lease = Lease(database, QUERIES, holder_id="ann", added=("here",), seconds=seconds)
+    await lease.claim()
+    async with Keeping(lease) as keeping:
+        killed = await keep_ending_sessions(postgres_server, database, seconds=2, every_seconds=0.1)
+
+        assert killed >= 5
+        assert not keeping.done()
+        assert (lease.may_answer, lease.silent_seconds) == (True, 0)
     await lease.release()
 
 

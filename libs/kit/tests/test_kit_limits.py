@@ -5,29 +5,22 @@ import sys
 import pytest
 
 from darbar_kit.limits import KEY_CHARACTERS_MAX, Buckets, Rate, TooManyRequests
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from darbar_kit.testing import ManualClock
 
 
 def test_so_many_at_once_and_then_one_after_another() -> None:
-    clock = Clock()
+    clock = ManualClock()
     buckets = Buckets(3, 60, clock=clock)
 
     assert [buckets.take("ann") for _ in range(4)] == [0, 0, 0, pytest.approx(20)]
     assert buckets.take("bob") == 0
-    clock.now = 20
+    clock.now += 20
     assert buckets.take("ann") == 0
     assert buckets.take("ann") > 0
 
 
 def test_the_refusal_names_the_limit_and_the_wait() -> None:
-    rate = Rate("orders", 1, 60, clock=Clock())
+    rate = Rate("orders", 1, 60, clock=ManualClock())
     rate.take("ann")
 
     with pytest.raises(TooManyRequests) as raised:
@@ -38,7 +31,7 @@ def test_the_refusal_names_the_limit_and_the_wait() -> None:
 
 
 def test_the_memory_is_bounded_by_count_and_by_length() -> None:
-    buckets = Buckets(1, 60, clock=Clock(), keys_max=100)
+    buckets = Buckets(1, 60, clock=ManualClock(), keys_max=100)
     for number in range(1000):
         buckets.take(f"{number} " + "x" * 100_000)
 
@@ -47,7 +40,7 @@ def test_the_memory_is_bounded_by_count_and_by_length() -> None:
 
 
 def test_long_keys_that_differ_at_their_ends_are_different() -> None:
-    buckets = Buckets(1, 60, clock=Clock())
+    buckets = Buckets(1, 60, clock=ManualClock())
     long = "x" * 10_000
 
     assert (buckets.take(f"{long}a"), buckets.take(f"{long}b"), buckets.take("\ud800" * 200)) == (0, 0, 0)

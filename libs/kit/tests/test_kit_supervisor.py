@@ -18,15 +18,7 @@ from prometheus_client import CollectorRegistry, Counter
 from darbar_kit.errors import Unavailable
 from darbar_kit.http import errors_middleware, health_routes
 from darbar_kit.supervisor import Supervisor, TaskState, is_outage
-from darbar_kit.testing import eventually
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from darbar_kit.testing import ManualClock, eventually
 
 
 class Work:
@@ -78,8 +70,8 @@ async def group_of_bugs() -> None:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
@@ -88,7 +80,7 @@ def registry() -> CollectorRegistry:
 
 
 @pytest.fixture
-def supervisor(clock: Clock, registry: CollectorRegistry) -> Supervisor:
+def supervisor(clock: ManualClock, registry: CollectorRegistry) -> Supervisor:
     return Supervisor("shop", registry, clock=clock, failing_seconds_max=60, steady_seconds=10)
 
 
@@ -173,7 +165,9 @@ async def test_a_service_whose_tasks_have_not_started_is_not_ready(supervisor: S
         await eventually(lambda: not supervisor.not_ready())
 
 
-async def test_one_stumble_costs_no_readiness_but_failing_again_does(supervisor: Supervisor, clock: Clock) -> None:
+async def test_one_stumble_costs_no_readiness_but_failing_again_does(
+    supervisor: Supervisor, clock: ManualClock
+) -> None:
     again = asyncio.Event()
 
     async def stumbling() -> None:
@@ -205,7 +199,7 @@ async def test_a_task_in_its_pause_is_not_ready(supervisor: Supervisor) -> None:
 
 
 async def test_a_task_that_keeps_failing_by_its_own_fault_makes_the_service_unhealthy(
-    supervisor: Supervisor, clock: Clock
+    supervisor: Supervisor, clock: ManualClock
 ) -> None:
     supervisor.watch("sell", raising, pause_seconds_max=0.001)
 
@@ -221,7 +215,7 @@ async def test_a_task_that_keeps_failing_by_its_own_fault_makes_the_service_unhe
         await eventually(lambda: supervisor.not_healthy() == ["task:sell"])
 
 
-async def test_an_outage_is_never_a_reason_to_restart_the_process(supervisor: Supervisor, clock: Clock) -> None:
+async def test_an_outage_is_never_a_reason_to_restart_the_process(supervisor: Supervisor, clock: ManualClock) -> None:
     work = Work(missing_server)
     supervisor.watch("sell", work, pause_seconds_max=0.001)
 
@@ -236,7 +230,7 @@ async def test_an_outage_is_never_a_reason_to_restart_the_process(supervisor: Su
 
 
 async def test_a_task_that_need_not_run_is_only_restarted(
-    supervisor: Supervisor, clock: Clock, registry: CollectorRegistry
+    supervisor: Supervisor, clock: ManualClock, registry: CollectorRegistry
 ) -> None:
     supervisor.watch("tidy", raising, must_run=False, pause_seconds_max=0.001)
 

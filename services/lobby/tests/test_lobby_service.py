@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
@@ -20,7 +19,7 @@ from lobby_doubles import (
     settings_for,
 )
 
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_kit.testing import MakeDatabase, MakeNats, closed_database, eventually
 from darbar_lobby.app import LIMITS, STORE, build_app
 
 ORIGIN = "https://play.example"
@@ -173,22 +172,9 @@ async def test_without_trusted_proxies_a_forwarded_address_is_only_a_word(
     assert statuses == [201, 201, 429]
 
 
-@asynccontextmanager
-async def nobody_may_enter(postgres_server: str, database: str) -> AsyncIterator[None]:
-    """The database is lost to all who use it."""
-    admin = await asyncpg.connect(postgres_server)
-    await admin.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
-    await admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", database)
-    try:
-        yield
-    finally:
-        await admin.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
-        await admin.close()
-
-
 async def test_a_lost_database_is_unavailable_and_then_there_again(lobby: LobbyServer, postgres_server: str) -> None:
     guest = await lobby.guest()
-    async with nobody_may_enter(postgres_server, lobby.database.rpartition("/")[2]):
+    async with closed_database(postgres_server, lobby.database):
         answered = await guest.get("/v1/me")
         assert (answered.status, answered.code) == (503, "storage_unavailable")
         assert "Retry-After" in answered.headers

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 import asyncpg
@@ -28,11 +26,9 @@ from darbar_contracts.wallet import (
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
 from darbar_kit.settings import load
-from darbar_kit.testing import Cut, CuttingProxy, TestDatabase, eventually
+from darbar_kit.testing import Cut, CuttingProxy, TestDatabase, Tunnel, eventually, keep_ending_sessions
 from darbar_wallet.settings import Settings
 from darbar_wallet.testing import HttpClient, ask, balances, is_ready, running, stake_of, welcome
-
-CHUNK_BYTES = 64 * 1024
 
 
 class KillingTimes(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,7 +222,7 @@ async def test_a_writer_that_nobody_can_reach_over_nats_leaves_the_row_to_one_th
 
 
 async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
-    wallet: HttpClient, bus: Bus, ledger: asyncpg.Connection[asyncpg.Record]
+    wallet: HttpClient, bus: Bus, database: TestDatabase, postgres_server: str
 ) -> None:
     times = load(KillingTimes, prefix="DARBAR_TEST_WALLET_")
     players = [f"p{number}" for number in range(8)]
@@ -248,7 +244,12 @@ async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
     async with asyncio.TaskGroup() as tasks:
         for table in range(4):
             tasks.create_task(play(table))
-        kills = await kill_connections(ledger, times)
+        kills = await keep_ending_sessions(
+            postgres_server,
+            database.url,
+            seconds=times.killing_seconds,
+            every_seconds=times.killing_every_seconds,
+        )
         over.set()
 
     await eventually(lambda: is_ready(wallet))
@@ -257,22 +258,6 @@ async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
     assert answered > 0
     assert await balances(bus, *players) == dict.fromkeys(players, 5000)
     assert_good(await audit(wallet))
-
-
-async def kill_connections(ledger: asyncpg.Connection[asyncpg.Record], times: KillingTimes) -> int:
-    """Every session of the wallet's role but our own, again and again."""
-    statement = """
-        SELECT count(pg_terminate_backend(pid))
-          FROM pg_stat_activity
-         WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()
-    """
-    loop = asyncio.get_running_loop()
-    end, killed = loop.time() + times.killing_seconds, 0
-    while loop.time() < end:
-        killed += await ledger.fetchval(statement)
-        # The beat of the fault, not waiting for something to happen.
-        await asyncio.wait({loop.create_future()}, timeout=times.killing_every_seconds)
-    return killed
 
 
 async def test_a_database_away_for_longer_than_the_lease_is_led_again_when_it_is_back(
@@ -380,55 +365,6 @@ async def missing(wallet: HttpClient) -> list[str]:
 
 async def _fails(wallet: HttpClient, name: str) -> bool:
     return name in await missing(wallet)
-
-
-class Tunnel:
-    """The way to a server, which can be closed and opened again."""
-
-    def __init__(self, url: str) -> None:
-        self._parts = urlsplit(url)
-        self._port = 0
-        self._server: asyncio.Server | None = None
-        self._writers: set[asyncio.StreamWriter] = set()
-
-    @classmethod
-    @asynccontextmanager
-    async def to(cls, url: str) -> AsyncIterator[Tunnel]:
-        tunnel = cls(url)
-        await tunnel.open()
-        try:
-            yield tunnel
-        finally:
-            await tunnel.close()
-
-    @property
-    def url(self) -> str:
-        place = f"{self._parts.netloc.rpartition('@')[0]}@127.0.0.1:{self._port}"
-        return urlunsplit(self._parts._replace(netloc=place.removeprefix("@")))
-
-    async def open(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
-
-    async def close(self) -> None:
-        assert self._server is not None
-        self._server.close()
-        for writer in self._writers:
-            writer.transport.abort()
-        await self._server.wait_closed()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        back_reader, back_writer = await asyncio.open_connection(self._parts.hostname, self._parts.port)
-        self._writers |= {writer, back_writer}
-        ways = ((reader, back_writer), (back_reader, writer))
-        await asyncio.gather(*(self._pass_on(*way) for way in ways), return_exceptions=True)
-        self._writers -= {writer, back_writer}
-
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while chunk := await reader.read(CHUNK_BYTES):
-            writer.write(chunk)
-            await writer.drain()
-        writer.close()
 
 
 async def _metric(client: HttpClient, name: str) -> float:

@@ -1,0 +1,67 @@
+"""The way to a server, which can be closed and opened again. Open this to take any server away for a while."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit, urlunsplit
+
+CHUNK_BYTES = 64 * 1024
+
+
+class Tunnel:
+    """Passes everything on in both directions; closed, it refuses whoever comes and has dropped who was there."""
+
+    def __init__(self, url: str) -> None:
+        self._parts = urlsplit(url)
+        self._port = 0
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    @classmethod
+    @asynccontextmanager
+    async def to(cls, url: str) -> AsyncIterator[Tunnel]:
+        """Open at first, and closed at the end."""
+        tunnel = cls(url)
+        await tunnel.open()
+        try:
+            yield tunnel
+        finally:
+            await tunnel.close()
+
+    @property
+    def url(self) -> str:
+        """The URL to connect to instead; the same after it was closed and opened."""
+        place = f"{self._parts.netloc.rpartition('@')[0]}@127.0.0.1:{self._port}"
+        return urlunsplit(self._parts._replace(netloc=place.removeprefix("@")))
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for writer in self._writers:
+            writer.transport.abort()
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            back_reader, back_writer = await asyncio.open_connection(self._parts.hostname, self._parts.port)
+        except OSError:
+            # The server itself is away: who came meets the same as without us.
+            writer.transport.abort()
+            return
+        self._writers |= {writer, back_writer}
+        ways = ((reader, back_writer), (back_reader, writer))
+        await asyncio.gather(*(_pass_on(*way) for way in ways), return_exceptions=True)
+        self._writers -= {writer, back_writer}
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while chunk := await reader.read(CHUNK_BYTES):
+        writer.write(chunk)
+        await writer.drain()
+    writer.close()
