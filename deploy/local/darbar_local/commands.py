@@ -27,7 +27,7 @@ PORT_MAX = 65535
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
-    parser = _parser()
+    parser = command_parser()
     asked = parser.parse_args(arguments)
     try:
         match asked.command:
@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.FINE
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """What `darbar` takes on its command line."""
     parser = argparse.ArgumentParser(prog="darbar", description="Darbar on one machine.")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     starts = commands.add_parser("up", help="start everything on this machine")
