@@ -73,11 +73,11 @@ def _with_service(service: str) -> Processor:
 
 
 def _without_secrets(_logger: object, _method: str, event: EventDict) -> EventDict:
-    hide(event)
+    redact(event)
     return event
 
 
-def hide(fields: MutableMapping[str, object]) -> None:
+def redact(fields: MutableMapping[str, object]) -> None:
     """Redacts the values of fields which by their name hold a secret."""
     for name in _SECRET_FIELDS & fields.keys():
         fields[name] = "(hidden)"

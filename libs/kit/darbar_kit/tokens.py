@@ -81,12 +81,12 @@ class TokenReader:
                 self._remembered.popitem(last=False)
         if self._clock() >= claims.expires_at:
             self._remembered.pop(token, None)
-            raise Refused(KitReason.TOKEN_EXPIRED, "the token has ended", status=401)
+            raise Refused(KitReason.TOKEN_EXPIRED)
         return claims
 
     def _verified(self, token: str) -> Claims:
         if not token or len(token) > TOKEN_CHARACTERS_MAX:
-            raise Refused(KitReason.TOKEN_INVALID, "this is not a token", status=401)
+            raise Refused(KitReason.TOKEN_INVALID)
         # The end is checked by read(), with the same clock for new and remembered tokens.
         options: jwt.types.Options = {"require": ["iss", "sub", "exp"], "verify_exp": False, "verify_iat": False}
         try:
@@ -99,7 +99,7 @@ class TokenReader:
                 expires_at=datetime.fromtimestamp(int(payload["exp"]), UTC),
             )
         except (jwt.InvalidTokenError, KeyError, ValueError, OverflowError, UnicodeError) as error:
-            raise Refused(KitReason.TOKEN_INVALID, "the token is not valid", status=401) from error
+            raise Refused(KitReason.TOKEN_INVALID) from error
 
 
 def new_private_key_pem() -> str:

@@ -12,7 +12,7 @@ from darbar_kit.bus import MESSAGE_BYTES_MAX, Bus, MessageTooLarge
 from darbar_kit.bus import connection as bus_module
 from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.errors import Refused, Unavailable
-from darbar_kit.testing import MakeNats, eventually
+from darbar_kit.testing import MakeNats, Tunnel, eventually
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -261,6 +261,22 @@ async def test_closing_finishes_what_runs(bus: Bus, nats_server: str) -> None:
     assert await request == Answer(1)
     await closing
     assert not server.connected
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+async def test_closing_ends_quietly_when_the_server_is_gone(nats_server: str, is_noticed: bool) -> None:
+    async with Tunnel.to(nats_server) as tunnel:
+        bus = await Bus.connect(tunnel.url, name="ann")
+        await bus.serve("shop.double", Question, double)
+        await tunnel.close()
+        if is_noticed:
+            await eventually(lambda: not bus.connected)
+
+        with structlog.testing.capture_logs() as logs:
+            await asyncio.wait_for(bus.close(), timeout=2)
+
+        assert [log for log in logs if log["log_level"] == "error"] == []
+        await tunnel.open()
 
 
 async def test_jetstream_keeps_messages(bus: Bus) -> None:

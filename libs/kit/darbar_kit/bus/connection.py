@@ -177,9 +177,9 @@ class Bus:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        # A server that has gone already has ended the connection.
+        # A server that has gone has ended the connection already; one that is silent never hears the goodbye.
         with contextlib.suppress(OSError, nats.errors.Error):
-            await self._client.close()
+            await asyncio.wait_for(self._client.close(), CLOSE_SECONDS_MAX)
 
     async def _subscribe(self, subject: str, take: Callable[[Msg], Awaitable[None]], *, queue: str) -> Subscription:
         subscribed = await self._client.subscribe(
