@@ -12,6 +12,9 @@ from tracked import Source, expect_none, sources, tracked_paths
 
 MODULES_IN_A_FOLDER_MAX = 14
 ROOMS_OF_THE_TABLE_MAX = 15
+# In production code: where types are given up. Make it less, never more.
+ANY_WORDS_MAX = 183
+TYPES_IGNORED_MAX = 10
 
 # What a service may have at its top, and why it is there. A name that is missing means: it has no such thing.
 SERVICE_PARTS: Mapping[str, str] = {
@@ -123,6 +126,26 @@ def strange_metrics(source: Source) -> Iterator[str]:
         for label in (str(item.value) for item in labels if isinstance(item, ast.Constant)):
             if label not in LABELS:
                 yield f"{source.path}:{node.lineno}: {name} has the label {label}: none of {', '.join(LABELS)}"
+
+
+def production() -> list[Source]:
+    """Python that runs outside tests and measurements."""
+    return [
+        source
+        for source in sources()
+        if source.is_python and "tests" not in source.path.split("/") and not source.path.startswith("bench/")
+    ]
+
+
+def count(pattern: str) -> Counter[str]:
+    """How often it stands in each file of production code."""
+    return Counter({source.path: len(re.findall(pattern, source.text)) for source in production()})
+
+
+def test_types_are_given_up_no_more_often_than_before() -> None:
+    anything, ignored = count(r"\bAny\b"), count(r"# type: ignore")
+    assert anything.total() <= ANY_WORDS_MAX, anything.most_common(10)
+    assert ignored.total() <= TYPES_IGNORED_MAX, ignored.most_common(10)
 
 
 def test_no_folder_has_too_many_modules() -> None:

@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from darbar_contracts.refusals import Reason
-
 # Keys, tables, units and accounts: what a ledger keeps for ever is plain text.
 LedgerName = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")]
 
@@ -17,8 +15,6 @@ LedgerName = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r
 WALLET_ENTRIES_PAGE = 50
 WALLET_ENTRIES_PAGE_MAX = 200
 BALANCES_ACCOUNTS_MAX = 200
-
-WalletReason = Reason  # The name that the wallet service still uses.
 
 
 class SettlePurpose(StrEnum):

@@ -19,7 +19,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from lobby_events import milestone_event
 
 import darbar_lobby
-from darbar_contracts.frames import TableReason
+from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import (
     MILESTONE_STREAM,
     PERMISSIONS,
@@ -46,7 +46,7 @@ from darbar_contracts.tables import (
     WhereAnswer,
     WhereRequest,
 )
-from darbar_contracts.wallet import GrantRequest, WalletAnswer, WalletReason
+from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus, Subscription, ensure_stream
 from darbar_kit.embedded.nats import NatsServer, Permissions
 from darbar_kit.errors import Refused, Unavailable
@@ -152,7 +152,7 @@ class TableDouble:
         if self.looks_fail:
             raise Unavailable("unavailable")
         if request.table_id not in self.tables:
-            raise Refused(TableReason.TABLE_UNKNOWN)
+            raise Refused(Reason.TABLE_UNKNOWN)
         return self.tables[request.table_id]
 
     async def _leave_alone(self, request: LeaveAloneRequest) -> LeaveAloneAnswer:
@@ -171,7 +171,7 @@ class TableDouble:
         if self.milestones_fail:
             raise Unavailable("unavailable")
         if request.table_id not in self.milestones:
-            raise Refused(TableReason.TABLE_UNKNOWN)
+            raise Refused(Reason.TABLE_UNKNOWN)
         # Two at a time, so that whoever asks must ask again.
         later = self.milestones[request.table_id][request.after :]
         return MilestonesAnswer(tuple(later[:2]), more=len(later) > 2)
@@ -185,7 +185,7 @@ class WalletDouble:
         self._listening: Subscription | None = None
         self.asked: list[GrantRequest] = []
         self.balances: dict[str, int] = {}
-        self.refusal: WalletReason | None = None
+        self.refusal: Reason | None = None
 
     async def start(self) -> None:
         self._listening = await self._bus.serve(WALLET_GRANT, GrantRequest, self._grant, queue=WALLET_QUEUE)

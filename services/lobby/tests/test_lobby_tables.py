@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from lobby_doubles import PROCESS, LobbyServer, open_lobby
 
-from darbar_contracts.frames import TableReason
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import TermsLimits
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
@@ -172,7 +172,7 @@ async def test_repeats_at_once_make_one_table(lobby: LobbyServer) -> None:
 async def test_the_owner_is_looked_for_again_while_it_changes(lobby: LobbyServer) -> None:
     host = await lobby.guest()
     lobby.table.nowhere_times = 1
-    lobby.table.refusals = [Refused(TableReason.NOT_OWNER), Unavailable("unavailable"), Refused(TableReason.BUSY)]
+    lobby.table.refusals = [Refused(Reason.NOT_OWNER), Unavailable("unavailable"), Refused(Reason.BUSY)]
     before = len(lobby.table.asked)
     made = await host.make_table(lobby.key())
     assert made.status == 201
@@ -181,8 +181,8 @@ async def test_the_owner_is_looked_for_again_while_it_changes(lobby: LobbyServer
     assert len({table.table_id for table in asked}) == 1
 
 
-@pytest.mark.parametrize("reason", [TableReason.SHORT_OF_COINS, TableReason.SEATED_ELSEWHERE])
-async def test_a_refusal_by_the_table_passes_through_and_is_kept(lobby: LobbyServer, reason: TableReason) -> None:
+@pytest.mark.parametrize("reason", [Reason.SHORT_OF_COINS, Reason.SEATED_ELSEWHERE])
+async def test_a_refusal_by_the_table_passes_through_and_is_kept(lobby: LobbyServer, reason: Reason) -> None:
     host, key = await lobby.guest(), lobby.key()
     lobby.table.refusals = [Refused(reason, "no", {"needed_coins": 200})]
     refused = await host.make_table(key)
