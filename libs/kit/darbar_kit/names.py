@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from darbar_kit.errors import KitReason, Refused
@@ -84,6 +84,16 @@ def skeleton(name: str) -> str:
     for pair, letter in _PAIRS_LOOK_LIKE:
         letters = letters.replace(pair, letter)
     return letters or folded
+
+
+def told_apart(name: str, taken: Collection[str]) -> str:
+    """The name as it is shown beside those that are `taken`: with the first number that makes it look like none."""
+    skeletons = {skeleton(other) for other in taken}
+    shown, number = name, 1
+    while skeleton(shown) in skeletons:
+        number += 1
+        shown = f"{name} {number}"
+    return shown
 
 
 def _is_invisible(character: str) -> bool:

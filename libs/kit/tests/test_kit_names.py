@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from darbar_kit.errors import Refused
-from darbar_kit.names import clean_name, skeleton
+from darbar_kit.names import clean_name, skeleton, told_apart
 
 HONEST = [
     *("Ann", "Zoë", "O'Brien", "Ann-Marie 2", "José", "Łukasz", "Иван", "Νίκος", "王小明", "さくら", "김철수"),
@@ -122,3 +122,30 @@ def test_a_name_that_was_cleaned_is_clean_and_looks_like_something(text: str) ->
 
     assert cleaned(name) == name
     assert skeleton(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "shown"),
+    [
+        ("Ann", (), "Ann"),
+        ("Ann", ("Anna",), "Ann"),
+        ("Ann", ("ANN",), "Ann 2"),
+        ("Ann", ("Аnn",), "Ann 2"),
+        ("Ann", ("Ann", "Ann 2", "ann 3"), "Ann 4"),
+        ("Ann 2", ("Ann", "Ann 2"), "Ann 2 2"),
+        ("王", ("王", "玉"), "王 2"),
+        ("...", ("...",), "... 2"),
+    ],
+)
+def test_a_name_that_looks_like_another_is_numbered(name: str, taken: tuple[str, ...], shown: str) -> None:
+    assert told_apart(name, taken) == shown
+
+
+@given(st.lists(st.sampled_from(["Ann", "ann", "Ann 2", "Anп", "Bob", "B0b", "王"]), max_size=12))
+def test_names_told_apart_all_look_different(names: list[str]) -> None:
+    shown: list[str] = []
+    for name in names:
+        shown.append(told_apart(name, shown))
+
+    assert len({skeleton(name) for name in shown}) == len(names)
+    assert all(one.startswith(name) for one, name in zip(shown, names, strict=True))

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from darbar_contracts.bots import BOT_NAMES
 from darbar_lobby.domain.names import (
     AVATARS,
     NAME_CHARACTERS_MAX,
@@ -113,6 +114,13 @@ def test_every_name_that_is_given_is_one_that_could_be_chosen() -> None:
     names = {random_name(dice.choice) for _ in range(2000)}
     assert len(names) > 300
     assert all(name_is_allowed(name) for name in names)
+
+
+@pytest.mark.parametrize("name", BOT_NAMES)
+def test_nobody_is_called_like_a_bot(name: str) -> None:
+    for spelling in (name, name.upper(), f" {name[0]}-{name[1:]}", name.replace("a", "а").replace("i", "1")):
+        assert not name_is_allowed(spelling)
+    assert name_is_allowed(f"{name} Khan"), "somebody's own name, and no bot's"
 
 
 def test_avatars_are_keys() -> None:

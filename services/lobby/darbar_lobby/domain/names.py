@@ -6,6 +6,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from darbar_contracts.bots import BOT_NAMES
+from darbar_kit.names import skeleton
+
 NAME_CHARACTERS_MIN = 2
 NAME_CHARACTERS_MAX = 20
 LOGIN_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_.-]{2,31}")
@@ -88,6 +91,8 @@ _RESERVED = frozenset((
     "guest", "help", "house", "host", "mod", "moderator", "nobody", "null", "official", "operator", "owner", "player",
     "root", "server", "spectator", "staff", "support", "system", "table", "team", "undefined", "wallet",
 ))  # fmt: skip
+# A whole name that looks like a bot's.
+_BOT_SKELETONS = frozenset(map(skeleton, BOT_NAMES))
 # Refused as any word of a name, too: "Zara Bot", "Darbar Support".
 _RESERVED_WORDS = frozenset(("admin", "administrator", "bot", "darbar", "moderator", "official", "staff", "support"))
 # Refused wherever they stand: no common name or word holds them.
@@ -124,7 +129,7 @@ def name_is_allowed(name: str) -> bool:
     folded = fold(name)
     words = _words(folded)
     together = "".join(words)
-    if together in _RESERVED or not _RESERVED_WORDS.isdisjoint(words):
+    if together in _RESERVED or not _RESERVED_WORDS.isdisjoint(words) or skeleton(name) in _BOT_SKELETONS:
         return False
     if together in _ABUSIVE_WORDS or not _ABUSIVE_WORDS.isdisjoint(words):
         return False

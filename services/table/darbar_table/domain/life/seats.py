@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from darbar_contracts.bots import BOT_NAMES
 from darbar_contracts.frames import Leave, SendBotAway, Sit, StartNow, TableReason
+from darbar_kit.names import told_apart
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
 from darbar_table.domain.commands import Act, Draft
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase, Seat, Table
 
-BOT_NAMES = ("Zara", "Omar", "Laila", "Bashir", "Nur", "Tariq", "Samira", "Idris", "Yasmin", "Hamza", "Dalia", "Karim")
 STAKES_FACTOR = 2
 RUNNING = (Phase.STAKING, Phase.PLAYING, Phase.SETTLING, Phase.REFUNDING)
 ABOUT_TO_DEAL = (Phase.OPENING_SEEDS, *RUNNING)
@@ -22,7 +23,8 @@ STOPS_MAX = 3
 
 
 def sit(draft: Draft, act: Act, frame: Sit) -> None:
-    """TL-4, TL-6, TL-32: a free seat, or one that is only kept for somebody absent."""
+    """TL-4, TL-6, TL-32: a free seat, or one that is only kept for somebody absent. Who looks like another by name is
+    shown with a number."""
     table, account_id = draft.table, act.person.account_id
     if table.seat_of(account_id) is not None:
         raise refused(TableReason.ALREADY_SEATED)
@@ -35,7 +37,7 @@ def sit(draft: Draft, act: Act, frame: Sit) -> None:
         events.SeatTaken(
             seat=number,
             account_id=account_id,
-            name=act.person.name,
+            name=told_apart(act.person.name, _names(table)),
             avatar=act.person.avatar,
             id=frame.id,
             digest=act.digest,
@@ -59,10 +61,23 @@ def start_now(draft: Draft, seat: int, act: Act, frame: StartNow) -> None:
     if not empty and not ends_count_in:
         raise refused(Refusal.NOT_NOW)
     draft.add(events.StartAsked(seat=seat, id=frame.id, digest=act.digest))
-    taken = {other.bot for other in table.seats}
-    names = [name for name in BOT_NAMES if name not in taken]
-    for number, name in zip(empty, names, strict=False):
+    taken = _names(table)
+    for number in empty:
+        name = _bot_name(taken)
+        taken = (*taken, name)
         draft.add(events.BotSeated(seat=number, name=name))
+
+
+def _names(table: Table) -> tuple[str, ...]:
+    """All that people and bots at this table are called."""
+    people = tuple(seat.player.name for seat in table.seats if seat.player is not None)
+    return people + tuple(seat.bot for seat in table.seats if seat.bot is not None)
+
+
+def _bot_name(taken: tuple[str, ...]) -> str:
+    """The first bot's name that looks like nobody's here."""
+    free_names = [name for name in BOT_NAMES if told_apart(name, taken) == name]
+    return free_names[0] if free_names else told_apart(BOT_NAMES[0], taken)
 
 
 def send_bot_away(draft: Draft, seat: int, act: Act, frame: SendBotAway) -> None:
