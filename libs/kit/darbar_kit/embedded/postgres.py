@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from darbar_kit.embedded import processes
 from darbar_kit.embedded.kept import any_port, last_port, sync_folder, write_private
 from darbar_kit.embedded.programs import SHARED_FOLDER, find_programs
@@ -73,6 +75,15 @@ class PostgresFailed(Exception):
     """The server doesn't start; the message says where its log is."""
 
 
+class _Launch(msgspec.Struct, frozen=True):
+    """How the server was started last. `place` has the cluster `pg` and the log."""
+
+    place: Path
+    programs: Path
+    user: ServerUser
+    port: int = 0
+
+
 class PostgresServer:
     """One server over one data folder, stopped by stop(). The caller sees to it that only one process uses the folder.
 
@@ -84,7 +95,7 @@ class PostgresServer:
         self._unsafe = unsafe
         self._shared_folder = shared_folder
         self._process: subprocess.Popen[bytes] | None = None
-        self._programs: Path | None = None
+        self._launch: _Launch | None = None
 
     async def start(self) -> str:
         """Makes the data when there is none, ends a server left over on it, and gives the admin's URL."""
@@ -93,17 +104,32 @@ class PostgresServer:
         place = open_folder(self._folder / PLACE, user)
         await _stop_left_over(place / "pg")
         programs = await asyncio.to_thread(find_programs, user, shared_folder=self._shared_folder)
-        self._programs = programs
         password = _kept_password(self._folder / "password")
         await _make_data(place, programs, user, password=password, unsafe=self._unsafe)
         refuse_other_version(place / "pg", await asyncio.to_thread(_major, programs, user))
         for _ in range(START_ATTEMPTS_MAX):
             port = last_port(self._folder / "port", HOST) or any_port(HOST)
-            if await self._start_on(port, place, programs, user):
+            self._launch = _Launch(place, programs, user, port)
+            if await self._start_as(self._launch):
                 (self._folder / "port").write_text(f"{port}\n")
                 return f"postgresql://{ADMIN}:{password}@{HOST}:{port}/postgres"
             (self._folder / "port").unlink(missing_ok=True)
         raise PostgresFailed(f"PostgreSQL doesn't start: {_last_words(place / 'log')} (see {place / 'log'})")
+
+    async def start_again(self) -> None:
+        """After it was lost: at the address of the last start(), where clients look for it. Raises PostgresFailed."""
+        assert self._launch is not None
+        try:
+            is_started = await self._start_as(self._launch)
+        except OSError as error:
+            raise PostgresFailed(f"PostgreSQL doesn't start: {error}") from error
+        if not is_started:
+            raise PostgresFailed(f"PostgreSQL doesn't start: {_last_words(self._launch.place / 'log')}")
+
+    async def until_lost(self) -> str:
+        """Waits until it has ended, which it does only when it must; says how."""
+        assert self._process is not None
+        return f"it has ended with exit code {await processes.ended(self._process)}"
 
     async def stop(self) -> None:
         """Ends sessions, writes a checkpoint, ends the server."""
@@ -118,25 +144,25 @@ class PostgresServer:
     @property
     def copied_programs(self) -> Path | None:
         """Where a copy of the programs lies that this start made or used, outside of the data folder; else None."""
-        is_copied = self._programs is not None and self._shared_folder in self._programs.parents
-        return self._programs if is_copied else None
+        programs = self._launch.programs if self._launch is not None else None
+        return programs if programs is not None and self._shared_folder in programs.parents else None
 
     @property
     def exit_code(self) -> int | None:
         """Something else than None means that the server has ended by itself, which it does only when it must."""
         return None if self._process is None else self._process.poll()
 
-    async def _start_on(self, port: int, place: Path, programs: Path, user: ServerUser) -> bool:
-        settings = {**_SETTINGS, **(_UNSAFE_SETTINGS if self._unsafe else {}), "port": str(port)}
+    async def _start_as(self, launch: _Launch) -> bool:
+        settings = {**_SETTINGS, **(_UNSAFE_SETTINGS if self._unsafe else {}), "port": str(launch.port)}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        log = place / "log"
+        log, cluster = launch.place / "log", launch.place / "pg"
         if log.exists():
-            log.replace(place / "log.previous")
+            log.replace(launch.place / "log.previous")
         with log.open("wb") as output:
-            command = [str(programs / "postgres"), "-D", user.name_inside(place / "pg"), *options]
-            self._process = user.start(command, output=output, folder=place / "pg")
+            command = [str(launch.programs / "postgres"), "-D", launch.user.name_inside(cluster), *options]
+            self._process = launch.user.start(command, output=output, folder=cluster)
         try:
-            return await _ready(self._process, place / "pg" / "postmaster.pid")
+            return await _ready(self._process, cluster / "postmaster.pid")
         except BaseException:
             await self.stop()
             raise

@@ -25,6 +25,13 @@ async def stop(process: "subprocess.Popen[bytes]", *signals: tuple[int, float]) 
     process.wait()
 
 
+async def ended(process: "subprocess.Popen[bytes]") -> int:
+    """Waits until the child has ended: its exit code."""
+    while (code := process.poll()) is None:  # noqa: ASYNC110  # Nothing tells but asking.
+        await asyncio.sleep(POLL_SECONDS)
+    return code
+
+
 def left_over(pid: int, *, written_at: float, mark: str, folder: Path | None = None) -> psutil.Process | None:
     """The living process of a pid file, if it is truly the one: old enough, with this word in its command line
     (or, when given, working in this folder)."""
