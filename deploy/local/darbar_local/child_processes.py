@@ -13,6 +13,7 @@ import aiohttp
 from darbar_kit.embedded import processes
 from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.gateway import origin
+from darbar_local.restarts import until_failing
 from darbar_local.services import Service
 
 HOST = "127.0.0.1"
@@ -30,6 +31,7 @@ class Child:
         self.base_url = f"http://{HOST}:{port}"
         self._port = port
         self._pid_file = folder / f"{name}.pid"
+        self._variables: Mapping[str, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -37,12 +39,14 @@ class Child:
         return f"{HOST}:{self._port}"
 
     def start(self, variables: Mapping[str, str]) -> None:
-        """A session of its own: Ctrl-C reaches us alone, and we stop services before the servers they need."""
+        """Without waiting until it is ready. Its settings are in these variables."""
+        self._variables = variables
+        # A session of its own: Ctrl-C reaches us alone, and we stop services before the servers they need.
         command = [sys.executable, "-P", "-m", MARK, "serve", self.service.name, "--port", str(self._port)]
         self._process = subprocess.Popen(
             [*command, "--pid-file", str(self._pid_file)],
             stdin=subprocess.DEVNULL,
-            env=dict(variables),
+            env=dict(self._variables),
             start_new_session=True,
         )
 
@@ -51,6 +55,18 @@ class Child:
         if self.exit_code is not None:
             raise Failure(ExitCode.SERVICE_FAILED, f"{self.name} didn't start; its log says why")
         return [f"{self.name}: {thing}" for thing in await origin.ask_missing(session, self.base_url)]
+
+    async def start_again(self) -> None:
+        """With the settings and the port that it had."""
+        self.start(self._variables)
+
+    async def until_lost(self) -> str:
+        """Waits until it has ended, or was ended because it can't be helped; says why."""
+        reason = await until_failing(self.base_url, has_ended=lambda: self.exit_code is not None)
+        if not reason:
+            return f"it has ended with exit code {self.exit_code}"
+        await self.stop()
+        return reason
 
     async def stop(self) -> None:
         """Lets it finish what it does, then ends it."""

@@ -13,11 +13,10 @@ from darbar_kit import logs, service
 from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import print_error, print_line
-from darbar_local.exit_codes import ExitCode, Failure
+from darbar_local.exit_codes import ExitCode, Failure, failures_told
 from darbar_local.servers import apply_migrations
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import GivenServers, MigrateSettings, load_serve, load_up
-from darbar_local.starting import failures_told
 from darbar_local.up import Options, up
 
 VERSION = "0.1.0"

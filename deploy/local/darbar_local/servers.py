@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import asyncpg
 import msgspec
@@ -18,32 +18,25 @@ from darbar_kit.embedded.server_user import FolderUnusable
 from darbar_local.console import print_line, step
 from darbar_local.data_dir import DataDir
 from darbar_local.exit_codes import ExitCode, Failure
+from darbar_local.restarts import Restartable
 from darbar_local.services import ALL, Service
 from darbar_local.settings import GivenServers
-
-
-class Running(Protocol):
-    """A server or a service process that we have started."""
-
-    @property
-    def exit_code(self) -> int | None: ...
-
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
 
 
 class Servers(msgspec.Struct, frozen=True):
-    """`running` has an entry for each server of our own, which knows when it has ended."""
+    """`started` has each server of our own."""
 
     database_admin_url: str
     nats_urls: Mapping[str, str]
-    running: Mapping[str, Running]
+    started: Mapping[str, Restartable]
 
 
 async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, stack: AsyncExitStack) -> Servers:
     """Starts what isn't given; the stack stops it."""
-    running: dict[str, Running] = {}
+    started: dict[str, Restartable] = {}
 
     async def start_postgres() -> str:
         if given.database_url:
@@ -54,7 +47,7 @@ async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, s
             url = await server.start()
         if server.copied_programs is not None:
             print_line(f"  PostgreSQL's user can't enter this project: its programs run from {server.copied_programs}")
-        running["PostgreSQL"] = server
+        started["postgres"] = server
         return url
 
     async def start_nats() -> Mapping[str, str]:
@@ -64,7 +57,7 @@ async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, s
         stack.push_async_callback(server.stop)
         with step("NATS started"):
             await server.start()
-        running["NATS"] = server
+        started["nats"] = server
         return {name: server.url(name) for name in PERMISSIONS}
 
     try:
@@ -73,7 +66,7 @@ async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, s
         raise Failure(ExitCode.DATA_NEWER, str(error)) from error
     except (PostgresFailed, NatsFailed, FolderUnusable, ServerMissing) as error:
         raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
-    return Servers(admin_url, nats_urls, running)
+    return Servers(admin_url, nats_urls, started)
 
 
 async def _both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:

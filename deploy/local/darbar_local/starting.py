@@ -1,31 +1,25 @@
 """Starts the services: in this process, or each in its own. Open this when one starts too early or stops too late."""
 
 import asyncio
-import errno
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 
 import aiohttp
-import asyncpg
 import structlog
 from aiohttp import web
 
-from darbar_kit.bus import ServerTooOld
-from darbar_kit.database import StorageUnsafe
 from darbar_kit.embedded.kept import any_port
-from darbar_kit.errors import Unavailable
-from darbar_kit.service import CannotListen, listen
-from darbar_kit.settings import SettingsInvalid
+from darbar_kit.service import clean_up, listen
 from darbar_local.child_processes import HOST, Child
 from darbar_local.console import print_error, step
 from darbar_local.data_dir import DataDir
-from darbar_local.exit_codes import ExitCode, Failure
+from darbar_local.exit_codes import ExitCode, Failure, failures_told
 from darbar_local.gateway import origin
 from darbar_local.gateway.many_processes import build_gateway
 from darbar_local.gateway.one_process import build_root
-from darbar_local.servers import Running
+from darbar_local.restarts import Restartable, Restarts, until_failing
 from darbar_local.services import ALL
 from darbar_local.wiring import Wiring, variables
 
@@ -36,35 +30,72 @@ READY_POLL_SECONDS = 0.05
 _log = structlog.get_logger()
 
 
-async def start_one_process(
-    wiring: Wiring, *, public: socket.socket, environ: Mapping[str, str], stack: AsyncExitStack
-) -> Mapping[str, Running]:
-    """All services in this process; there is no other one to watch."""
-    host, port = public.getsockname()[:2]
-    with step("Services started in this process"), failures_told():
-        apps = {
-            service.name: service.build_app(
-                service.settings(variables(service, wiring, address=f"{host}:{port}", given=environ))
-            )
-            for service in ALL
-        }
-        stack.push_async_callback(_clean_up, await listen(build_root(apps), public))
-        async with aiohttp.ClientSession() as session:
-            await _until_ready(
-                lambda: origin.ask_missing(session, wiring.public_url), seconds_max=wiring.ready_seconds_max
-            )
-    return {}
+class ServicesHere:
+    """All services in this process, on the public port."""
+
+    def __init__(
+        self, wiring: Wiring, restarts: Restarts, *, public: socket.socket, environ: Mapping[str, str]
+    ) -> None:
+        self._wiring = wiring
+        self._restarts = restarts
+        self._public = public
+        self._environ = environ
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Until they are ready. Raises Failure."""
+        with failures_told():
+            host, port = self._public.getsockname()[:2]
+            apps = {
+                service.name: service.build_app(
+                    service.settings(variables(service, self._wiring, address=f"{host}:{port}", given=self._environ))
+                )
+                for service in ALL
+            }
+            # A copy: who connects while they start again waits, as at the first start.
+            self._runner = await listen(build_root(apps, self._restarts), self._public.dup())
+            async with aiohttp.ClientSession() as session:
+                await _until_ready(
+                    lambda: origin.ask_missing(session, self._wiring.public_url),
+                    seconds_max=self._wiring.ready_seconds_max,
+                )
+
+    async def start_again(self) -> None:
+        """After they were lost. Whether they are ready is told by /readyz."""
+        await self.stop()
+        await self.start()
+
+    async def until_lost(self) -> str:
+        """Waits until one says that only a new start helps it."""
+        reason = await until_failing(self._wiring.public_url, has_ended=lambda: False)
+        await self.stop()
+        return reason
+
+    async def stop(self) -> None:
+        """Lets them finish what they do."""
+        if self._runner is not None:
+            runner, self._runner = self._runner, None
+            await _clean_up(runner)
+
+
+async def start_one_process(services: ServicesHere, *, stack: AsyncExitStack) -> Mapping[str, Restartable]:
+    """All services in this process."""
+    stack.push_async_callback(services.stop)
+    with step("Services started in this process"):
+        await services.start()
+    return {"services": services}
 
 
 async def start_processes(
     wiring: Wiring,
-    folder: DataDir,
+    restarts: Restarts,
     *,
+    folder: DataDir,
     public: socket.socket,
     tables: int,
     environ: Mapping[str, str],
     stack: AsyncExitStack,
-) -> Mapping[str, Running]:
+) -> Mapping[str, Restartable]:
     """Each service in a process of its own, the table service in `tables`; then the gateway that leads to them."""
     children = _children(folder, tables=tables)
     with step(f"{len(children)} service processes started"):
@@ -77,7 +108,7 @@ async def start_processes(
     base_urls: dict[str, list[str]] = {}
     for child in children:
         base_urls.setdefault(child.service.name, []).append(child.base_url)
-    stack.push_async_callback(_clean_up, await listen(build_gateway(base_urls), public))
+    stack.push_async_callback(_clean_up, await listen(build_gateway(base_urls, restarts), public.dup()))
     return {child.name: child for child in children}
 
 
@@ -112,35 +143,8 @@ async def _stop_all(children: list[Child]) -> None:
 async def _clean_up(runner: web.AppRunner) -> None:
     try:
         async with asyncio.timeout(CLEANUP_SECONDS_MAX):
-            await runner.cleanup()
+            await clean_up(runner)
     except TimeoutError:
         print_error(f"services took longer than {CLEANUP_SECONDS_MAX:.0f} s to stop and were left")
     except Exception:  # noqa: BLE001  # The outermost end of the services: the servers are stopped whatever went wrong.
         _log.exception("cleanup_failed")
-
-
-@contextmanager
-def failures_told() -> Iterator[None]:
-    """What a person can mend becomes one line; anything else is a bug and keeps its traceback."""
-    try:
-        yield
-    except SettingsInvalid as error:
-        raise Failure(ExitCode.SETTINGS_WRONG, "; ".join(error.problems)) from error
-    except (Unavailable, StorageUnsafe, ServerTooOld, asyncpg.PostgresError) as error:
-        raise Failure(ExitCode.SERVICE_FAILED, f"a service can't start: {error}") from error
-    except CannotListen as error:
-        raise _not_listening(error) from error
-    except OSError as error:
-        raise Failure(ExitCode.SERVICE_FAILED, f"a service can't start: {error}") from error
-
-
-def _not_listening(error: CannotListen) -> Failure:
-    match error.errno:
-        case errno.EADDRINUSE:
-            return Failure(
-                ExitCode.PORT_TAKEN, f"{error.strerror}; stop what uses it, or choose another one with --port"
-            )
-        case errno.EACCES:
-            return Failure(ExitCode.SETTINGS_WRONG, f"{error.strerror}; choose a --port above 1023")
-        case _:
-            return Failure(ExitCode.SETTINGS_WRONG, f"{error.strerror}; --host must be an address of this machine")

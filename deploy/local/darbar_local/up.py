@@ -1,6 +1,5 @@
 """`darbar up`, from nothing to an address. Open this to see in which order things start and stop."""
 
-import asyncio
 import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -13,13 +12,13 @@ from darbar_kit.service import reserve, settle
 from darbar_local.child_processes import stop_left_over
 from darbar_local.console import print_line
 from darbar_local.data_dir import DataDir, opened
-from darbar_local.exit_codes import ExitCode, Failure
-from darbar_local.servers import Running, Servers, prepare_databases, start_servers
+from darbar_local.exit_codes import failures_told
+from darbar_local.restarts import Restarts
+from darbar_local.servers import Servers, prepare_databases, start_servers
 from darbar_local.settings import GivenServers
-from darbar_local.starting import failures_told, start_one_process, start_processes
+from darbar_local.starting import ServicesHere, start_one_process, start_processes
 from darbar_local.wiring import Wiring
 
-WATCH_SECONDS = 0.1
 # Where the demo looks without being told.
 DEMO_URL = "http://127.0.0.1:8080"
 _ANY_HOST = frozenset({"0.0.0.0", "::", ""})  # Not bound here: only told from other names.
@@ -40,22 +39,30 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def up(options: Options) -> None:
-    """Runs until it is cancelled. Raises Failure when something can't start or ends by itself."""
+    """Runs until it is cancelled. Raises Failure when something can't start; what ends later is started again."""
     with _reserved(options) as public, opened(options.data) as folder:
         print_line(f"Darbar starts, with its data in {options.data}")
         async with AsyncExitStack() as stack:
             await _tidy_up(folder)
             servers = await start_servers(folder, options.given, unsafe=options.unsafe_storage, stack=stack)
             wiring = await _wire(options, folder, servers, public=public)
+            restarts = Restarts()
             if options.processes:
                 services = await start_processes(
-                    wiring, folder, public=public, tables=options.tables, environ=options.environ, stack=stack
+                    wiring,
+                    restarts,
+                    folder=folder,
+                    public=public,
+                    tables=options.tables,
+                    environ=options.environ,
+                    stack=stack,
                 )
             else:
-                services = await start_one_process(wiring, public=public, environ=options.environ, stack=stack)
+                here = ServicesHere(wiring, restarts, public=public, environ=options.environ)
+                services = await start_one_process(here, stack=stack)
             settle()
             _tell_what_next(wiring, options.data)
-            await _watch({**servers.running, **services})
+            await restarts.watch({**servers.started, **services})
 
 
 def _reserved(options: Options) -> socket.socket:
@@ -94,11 +101,3 @@ def _tell_what_next(wiring: Wiring, data: Path) -> None:
     if not wiring.is_private:
         print_line("  Others can reach it too: limits by address are those of production; see docs/operations.md")
     print_line()
-
-
-async def _watch(running: Mapping[str, Running]) -> None:
-    while True:
-        for name, process in running.items():
-            if process.exit_code is not None:
-                raise Failure(ExitCode.CHILD_ENDED, f"{name} has ended (exit code {process.exit_code}); stopping all")
-        await asyncio.sleep(WATCH_SECONDS)

@@ -34,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 APP = """
 import os
+import secrets
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter
 from darbar_kit.bus import Bus
@@ -49,18 +50,36 @@ def build_app(settings):
     app[REGISTRY] = registry = CollectorRegistry()
     app["asked"] = Counter("tiny_requests", "Requests.", registry=registry)
     app["settings"] = settings
+    app["ill"] = []
+    app["life"] = secrets.token_hex(4)
     app.cleanup_ctx.append(opened)
     app.add_routes([
         web.get("/play/at/{process}/tables/{table}/socket", socket_here),
         web.get("/play/tables/{table}/socket", socket),
+        web.get("/v1/ill", ill),
         web.get("/v1/notes", notes),
         web.post("/v1/notes", note),
         web.route("*", "/v1/{path:.*}", echo),
         web.get("/join/{path:.*}", echo),
-        *health_routes(ready),
+        *health_routes(ready, Health(app)),
         metrics_route(registry),
     ])
     return app
+
+# In place of the supervisor of the real ones.
+class Health:
+    def __init__(self, app):
+        self.app = app
+
+    def not_ready(self):
+        return []
+
+    def not_healthy(self):
+        return self.app["ill"]
+
+async def ill(request):
+    request.app["ill"].append("task:luck")
+    return await echo(request)
 
 @web.middleware
 async def marked(request, handler):
@@ -94,6 +113,7 @@ async def echo(request):
     return answer({
         "service": NAME,
         "process": os.getpid(),
+        "life": request.app["life"],
         "path": request.raw_path,
         "forwarded_for": request.headers.get("X-Forwarded-For", ""),
         "address": settings.process_address,

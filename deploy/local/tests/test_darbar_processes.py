@@ -37,6 +37,11 @@ async def get(url: str) -> dict[str, object]:
         return body
 
 
+async def is_ready(url: str) -> bool:
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/readyz") as answered:
+        return answered.status == 200
+
+
 async def all_gone(children: dict[str, psutil.Process]) -> None:
     await eventually(lambda: all(gone(child) for child in children.values()), seconds=30)
 
@@ -95,16 +100,44 @@ async def test_the_port_answers_for_all_processes_together(shared: Shared) -> No
     assert text.count("# TYPE tiny_requests_total") == 1
 
 
-async def test_a_service_that_dies_ends_everything(up: Darbar) -> None:
-    await up.ready()
+@pytest.mark.parametrize("name", ["table-2", "lobby"])
+async def test_a_service_that_dies_is_started_again_while_the_others_go_on(up: Darbar, name: str) -> None:
+    url = await up.ready()
+    before = up.children()
+
+    before[name].kill()
+    await eventually(lambda: up.children().get(name, before[name]) != before[name], seconds=60)
+    await eventually(lambda: is_ready(url), seconds=60)
+
+    after = up.children()
+    assert {child for child in ALL if after[child] != before[child]} == {name}
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/metrics") as page:
+        assert f'local_task_restarts_total{{service="local",task="{name}"}} 1.0' in await page.text()
+
+
+async def test_a_service_that_only_a_new_process_helps_gets_one(
+    darbar: Start, data: Path, given: dict[str, str]
+) -> None:
+    up = await darbar("up", "--data", str(data), "--port", "0", "--processes", **given)
+    url = await up.ready()
+    before = up.children()
+
+    assert (await get(f"{url}/v1/ill"))["service"] == "lobby"
+    await all_gone({"lobby": before["lobby"]})
+    await eventually(lambda: is_ready(url), seconds=60)
+
+    assert {name for name, child in up.children().items() if child != before[name]} == {"lobby"}
+
+
+async def test_while_one_of_several_processes_is_away_the_others_answer(up: Darbar) -> None:
+    url = await up.ready()
     children = up.children()
+    children["table-1"].suspend()
+    children["table-1"].kill()
 
-    children["table-2"].kill()
-    code, complaints = await up.end()
+    answered = [await get(f"{url}/v1/tables/7/audit") for _ in range(20)]
 
-    assert code == ExitCode.CHILD_ENDED
-    assert "darbar: table-2 has ended (exit code -9)" in complaints
-    await all_gone(children)
+    assert {answer["service"] for answer in answered} == {"table"}
 
 
 async def test_a_signal_stops_everything(up: Darbar) -> None:

@@ -1,5 +1,6 @@
 """`darbar up` from outside. Open this when a start, a stop or a second start goes wrong."""
 
+import re
 import signal
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -54,8 +55,31 @@ def is_there(path: Path) -> bool:
     return path.exists()
 
 
+async def is_ready(url: str) -> bool:
+    try:
+        return await status(f"{url}/readyz") == 200
+    except aiohttp.ClientError:
+        return False
+
+
+async def restarts(url: str) -> dict[str, float]:
+    """How often what was started again, as far as it was."""
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/metrics") as page:
+        text = await page.text()
+    counted = re.findall(r'^local_task_restarts_total\{service="local",task="(.*)"\} (.*)$', text, re.MULTILINE)
+    return {name: float(count) for name, count in counted if float(count)}
+
+
+async def restarted(url: str, name: str) -> bool:
+    return name in await restarts(url)
+
+
 async def notes(url: str) -> object:
     return await get(f"{url}/v1/notes")
+
+
+async def remembers(url: str) -> bool:
+    return await is_ready(url) and await notes(url) == ["remember me"]
 
 
 async def add_note(url: str, text: str) -> None:
@@ -89,7 +113,7 @@ async def test_a_path_reaches_the_service_that_owns_it(shared: Shared, path: str
 
 async def test_the_port_answers_for_all_services_together(shared: Shared) -> None:
     assert await get(f"{shared.url}/readyz") == {"status": "ready", "missing": []}
-    assert await get(f"{shared.url}/healthz") == {"status": "alive"}
+    assert await get(f"{shared.url}/healthz") == {"status": "alive", "missing": []}
     assert (await get(f"{shared.url}/nowhere"))["code"] == "not_found"
     await get(f"{shared.url}/v1/x")
     async with aiohttp.ClientSession() as session:
@@ -200,18 +224,46 @@ async def test_a_killed_start_leaves_nothing_that_hinders_the_next(darbar: Start
     await all_gone(children)
 
 
-@pytest.mark.parametrize(("child", "name"), [("postgres", "PostgreSQL"), ("nats-server", "NATS")])
-async def test_a_server_that_dies_ends_everything(darbar: Start, child: str, name: str) -> None:
+@pytest.mark.parametrize(("child", "name"), [("postgres", "postgres"), ("nats-server", "nats")])
+async def test_a_server_that_dies_is_started_again_and_nothing_is_lost(darbar: Start, child: str, name: str) -> None:
+    up = await darbar(DARBAR_UNSAFE_STORAGE="")
+    url = await up.ready()
+    await add_note(url, "remember me")
+    before = up.children()
+
+    before[child].kill()
+    await eventually(lambda: up.children().get(child, before[child]) != before[child], seconds=60)
+    await eventually(lambda: remembers(url), seconds=60)
+
+    assert await restarts(url) == {name: 1.0}
+    assert (await up.end(signal.SIGINT))[0] == 0
+
+
+async def test_a_stop_just_after_a_server_died_is_quiet(darbar: Start) -> None:
     up = await darbar()
     await up.ready()
     children = up.children()
 
-    children[child].kill()
-    code, complaints = await up.end()
+    children["postgres"].kill()
+    children["nats-server"].kill()
+    code, complaints = await up.end(signal.SIGINT)
 
-    assert code == ExitCode.CHILD_ENDED
-    assert complaints.splitlines()[-1].startswith(f"darbar: {name} has ended (exit code -9)")
+    assert (code, up.lines[-1]) == (0, "Darbar has stopped")
+    assert "Traceback" not in complaints
     await all_gone(list(children.values()))
+
+
+async def test_services_that_only_a_new_start_helps_are_started_again(darbar: Start, given: dict[str, str]) -> None:
+    up = await darbar(**given)
+    url = await up.ready()
+    first = await get(f"{url}/v1/x")
+
+    assert await status(f"{url}/v1/ill") == 200
+    await eventually(lambda: restarted(url, "services"), seconds=60)
+    await eventually(lambda: is_ready(url), seconds=60)
+
+    second = await get(f"{url}/v1/x")
+    assert (first["process"], first["life"] != second["life"]) == (second["process"], True)
 
 
 async def test_a_port_that_is_taken_is_told_before_anything_starts(darbar: Start, data: Path) -> None:

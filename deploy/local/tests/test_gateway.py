@@ -13,6 +13,7 @@ from yarl import URL
 from darbar_kit.http import BODY_BYTES_MAX, answer, errors_middleware, read_body
 from darbar_kit.testing import eventually
 from darbar_local.gateway.many_processes import build_gateway
+from darbar_local.restarts import Restarts
 
 CLOSED: web.AppKey[list[int | None]] = web.AppKey("closed", list)
 HANDSHAKE = {
@@ -99,7 +100,7 @@ async def inner() -> AsyncIterator[TestServer]:
 @pytest.fixture
 async def client(inner: TestServer) -> AsyncIterator[Client]:
     base_url = str(inner.make_url("")).rstrip("/")
-    app = build_gateway({"lobby": [base_url], "table": [base_url], "wallet": ["http://127.0.0.1:1"]})
+    app = build_gateway({"lobby": [base_url], "table": [base_url], "wallet": ["http://127.0.0.1:1"]}, Restarts())
     async with TestClient(TestServer(app), cookie_jar=aiohttp.DummyCookieJar()) as opened:
         yield opened
 

@@ -9,6 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from darbar_kit.http import answer, health_routes
 from darbar_kit.service import listen, reserve
 from darbar_local.gateway.one_process import build_root
+from darbar_local.restarts import Restarts
 
 
 def build(name: str, steps: list[str], *, fails: str = "", missing: str = "") -> web.Application:
@@ -39,7 +40,7 @@ def build(name: str, steps: list[str], *, fails: str = "", missing: str = "") ->
 
 
 async def test_each_app_sees_its_paths_as_it_does_alone() -> None:
-    root = build_root({name: build(name, []) for name in ("table", "lobby")})
+    root = build_root({name: build(name, []) for name in ("table", "lobby")}, Restarts())
     async with TestClient(TestServer(root)) as client:
         lobby = await (await client.get("/v1/tables/7")).json()
         table = await (await client.get("/v1/tables/7/replay")).json()
@@ -49,7 +50,7 @@ async def test_each_app_sees_its_paths_as_it_does_alone() -> None:
 
 
 async def test_what_one_app_misses_is_told_with_its_name() -> None:
-    root = build_root({"table": build("table", [], missing="lease"), "lobby": build("lobby", [])})
+    root = build_root({"table": build("table", [], missing="lease"), "lobby": build("lobby", [])}, Restarts())
     async with TestClient(TestServer(root)) as client:
         response = await client.get("/readyz")
 
@@ -58,7 +59,9 @@ async def test_what_one_app_misses_is_told_with_its_name() -> None:
 
 async def test_apps_start_in_their_order_and_stop_in_the_other() -> None:
     steps: list[str] = []
-    runner = await listen(build_root({name: build(name, steps) for name in ("a", "b")}), reserve("127.0.0.1", 0))
+    runner = await listen(
+        build_root({name: build(name, steps) for name in ("a", "b")}, Restarts()), reserve("127.0.0.1", 0)
+    )
 
     await runner.cleanup()
 
@@ -67,7 +70,7 @@ async def test_apps_start_in_their_order_and_stop_in_the_other() -> None:
 
 async def test_an_app_that_cannot_start_lets_the_others_stop() -> None:
     steps: list[str] = []
-    root = build_root({"a": build("a", steps), "b": build("b", steps, fails="start")})
+    root = build_root({"a": build("a", steps), "b": build("b", steps, fails="start")}, Restarts())
 
     with pytest.raises(ConnectionError):
         await listen(root, reserve("127.0.0.1", 0))
@@ -79,7 +82,7 @@ async def test_an_app_that_cannot_start_lets_the_others_stop() -> None:
 async def test_an_app_that_cannot_stop_lets_the_others_stop() -> None:
     steps: list[str] = []
     apps = {"a": build("a", steps), "b": build("b", steps, fails="stop"), "c": build("c", steps)}
-    runner = await listen(build_root(apps), reserve("127.0.0.1", 0))
+    runner = await listen(build_root(apps, Restarts()), reserve("127.0.0.1", 0))
 
     with pytest.raises(ConnectionError):
         await runner.cleanup()

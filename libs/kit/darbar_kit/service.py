@@ -13,6 +13,10 @@ import structlog
 import uvloop
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
+from aiohttp.web_app import CleanupError
+
+from darbar_kit.database.away import away_of
+from darbar_kit.supervisor import is_outage
 
 # Requests in flight get this long after SIGTERM; Kubernetes kills after 30 s.
 SHUTDOWN_SECONDS = 10.0
@@ -51,8 +55,20 @@ async def _serve(app: web.Application, *, host: str, port: int) -> None:
         _log.info("service_started", host=host, port=port)
         await stop.wait()
     finally:
-        await runner.cleanup()
+        await clean_up(runner)
         _log.info("service_stopped")
+
+
+async def clean_up(runner: web.AppRunner) -> None:
+    """Ends an app. What it could not finish because a server is away is told in a line; a fault of ours is raised."""
+    try:
+        await runner.cleanup()
+    except Exception as error:
+        causes = error.exceptions if isinstance(error, CleanupError) else [error]
+        if all(is_outage(cause) or away_of(cause) is not None for cause in causes):
+            _log.warning("cleanup_interrupted", reasons=[str(cause) for cause in causes])
+            return
+        raise
 
 
 def settle() -> None:

@@ -8,10 +8,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
+import asyncpg
 import pytest
+import structlog
 from aiohttp import web
+from aiohttp.web_app import CleanupError
 
-from darbar_kit.service import CannotListen, listen, reserve
+from darbar_kit.database import DatabaseAway
+from darbar_kit.service import CannotListen, clean_up, listen, reserve
 from darbar_kit.testing import eventually
 
 PROGRAM = """
@@ -66,6 +70,40 @@ async def test_an_app_that_cannot_start_leaves_nothing_behind() -> None:
 
     assert steps == ["opened", "closed"]
     assert reserved.fileno() == -1
+
+
+@pytest.mark.parametrize(
+    "failures",
+    [[DatabaseAway("gone")], [ConnectionRefusedError(111, "refused"), asyncpg.InterfaceError("pool is closing")]],
+)
+async def test_a_stop_while_a_server_is_away_is_told_without_a_traceback(
+    failures: list[Exception],
+) -> None:
+    runner = await listen(failing_at_its_end(*failures), reserve("127.0.0.1", 0))
+
+    with structlog.testing.capture_logs() as logs:
+        await clean_up(runner)
+
+    assert [(line["event"], len(line["reasons"])) for line in logs] == [("cleanup_interrupted", len(failures))]
+
+
+async def test_a_fault_of_ours_at_a_stop_is_raised() -> None:
+    runner = await listen(failing_at_its_end(DatabaseAway("gone"), KeyError("ours")), reserve("127.0.0.1", 0))
+
+    with pytest.raises(CleanupError, match="Multiple"):
+        await clean_up(runner)
+
+
+def failing_at_its_end(*failures: Exception) -> web.Application:
+    app = web.Application()
+    for failure in failures:
+
+        async def opened(_app: web.Application, failure: Exception = failure) -> AsyncIterator[None]:
+            yield
+            raise failure
+
+        app.cleanup_ctx.append(opened)
+    return app
 
 
 def test_a_port_that_is_taken_is_refused_at_once() -> None:

@@ -1,7 +1,6 @@
 """All services in one process on one port. Open this when a path reaches the wrong service."""
 
 from collections.abc import AsyncIterator, Mapping
-from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -10,17 +9,14 @@ from aiohttp.web_urldispatcher import AbstractRuleMatching, MatchedSubAppResourc
 from darbar_kit.http import errors_middleware
 from darbar_kit.metrics import REGISTRY, collected, render
 from darbar_local.gateway import origin
+from darbar_local.restarts import NAME, Restarts
 from darbar_local.services import owner
 
 
-def build_root(apps: Mapping[str, web.Application]) -> web.Application:
+def build_root(apps: Mapping[str, web.Application], restarts: Restarts) -> web.Application:
     """Each app keeps its own middlewares, start and cleanup, and sees the whole path as it does alone."""
     root = web.Application(middlewares=[errors_middleware])
-
-    async def metrics_page() -> bytes:
-        return render({name: collected(app[REGISTRY]) for name, app in apps.items() if REGISTRY in app})
-
-    root.add_routes(origin.routes(partial(all_missing, apps), metrics_page))
+    root.add_routes(origin.routes(OneProcess(apps, restarts)))
     for name, app in apps.items():
         _mount(root, app, name)
     return root
@@ -60,15 +56,30 @@ class _OwnedPaths(AbstractRuleMatching):
         return self._name
 
 
-async def all_missing(apps: Mapping[str, web.Application], request: web.Request) -> list[str]:
-    """What the apps wait for, each with its name."""
-    return [f"{name}: {thing}" for name, app in apps.items() for thing in await _missing(app, request)]
+class OneProcess:
+    """What the apps say of themselves on routes that no path from outside reaches."""
+
+    def __init__(self, apps: Mapping[str, web.Application], restarts: Restarts) -> None:
+        self._apps = apps
+        self._restarts = restarts
+
+    async def missing(self, request: web.Request) -> list[str]:
+        return [*await self._all("/readyz", request), *self._restarts.missing()]
+
+    async def failing(self, request: web.Request) -> list[str]:
+        return await self._all("/healthz", request)
+
+    async def metrics(self) -> bytes:
+        pages = {name: collected(app[REGISTRY]) for name, app in self._apps.items() if REGISTRY in app}
+        return render({**pages, NAME: collected(self._restarts.registry)})
+
+    async def _all(self, path: str, request: web.Request) -> list[str]:
+        return [f"{name}: {thing}" for name, app in self._apps.items() for thing in await _said(app, path, request)]
 
 
-async def _missing(app: web.Application, request: web.Request) -> list[str]:
-    """Asks the app's own /readyz, which no path from outside reaches."""
+async def _said(app: web.Application, path: str, request: web.Request) -> list[str]:
     for route in app.router.routes():
-        if route.method == "GET" and route.resource is not None and route.resource.canonical == "/readyz":
+        if route.method == "GET" and route.resource is not None and route.resource.canonical == path:
             answered = await route.handler(request)
             if isinstance(answered, web.Response) and isinstance(answered.body, bytes):
                 return origin.missing_in(answered.body)

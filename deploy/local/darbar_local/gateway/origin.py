@@ -1,6 +1,6 @@
 """What the one public port answers itself: health, metrics, welcome. Open this to change the page at /."""
 
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import aiohttp
 import msgspec
@@ -31,38 +31,56 @@ It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.<
 """
 
 
-class _Readiness(msgspec.Struct, frozen=True):
+class Status(Protocol):
+    """What the public port tells of everything behind it. A service's name stands before what it says."""
+
+    async def missing(self, request: web.Request) -> list[str]:
+        """What keeps it from being ready."""
+
+    async def failing(self, request: web.Request) -> list[str]:
+        """What only a new start can help."""
+
+    async def metrics(self) -> bytes:
+        """A page of what all have counted."""
+
+
+class _Said(msgspec.Struct, frozen=True):
     missing: list[str] = []
 
 
-def missing_in(readiness: bytes) -> list[str]:
-    """Out of the body of a /readyz."""
-    return msgspec.json.decode(readiness, type=_Readiness).missing
+def missing_in(body: bytes) -> list[str]:
+    """Out of what a /readyz or a /healthz answers."""
+    return msgspec.json.decode(body, type=_Said).missing
+
+
+async def ask(session: aiohttp.ClientSession, url: str) -> list[str] | None:
+    """What the /readyz or /healthz at this address misses; None when it doesn't answer."""
+    try:
+        async with session.get(url, timeout=ASKING) as answered:
+            return missing_in(await answered.read())
+    except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
+        return None
 
 
 async def ask_missing(session: aiohttp.ClientSession, base_url: str) -> list[str]:
     """What the process at this address says that it misses; itself, when it says nothing."""
-    try:
-        async with session.get(f"{base_url}/readyz", timeout=ASKING) as answered:
-            return missing_in(await answered.read())
-    except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
-        return ["process"]
+    said = await ask(session, f"{base_url}/readyz")
+    return ["process"] if said is None else said
 
 
-def routes(
-    missing: Callable[[web.Request], Awaitable[list[str]]], metrics_page: Callable[[], Awaitable[bytes]]
-) -> list[web.RouteDef]:
+def routes(status: Status) -> list[web.RouteDef]:
     """The same in every wiring that has one port."""
 
-    async def healthz(_request: web.Request) -> web.Response:
-        return answer({"status": "alive"})
+    async def healthz(request: web.Request) -> web.Response:
+        things = await status.failing(request)
+        return answer({"status": "failing" if things else "alive", "missing": things}, 503 if things else 200)
 
     async def readyz(request: web.Request) -> web.Response:
-        things = await missing(request)
+        things = await status.missing(request)
         return answer({"status": "waiting" if things else "ready", "missing": things}, 503 if things else 200)
 
     async def metrics(_request: web.Request) -> web.Response:
-        return web.Response(body=await metrics_page(), headers={"Content-Type": CONTENT_TYPE})
+        return web.Response(body=await status.metrics(), headers={"Content-Type": CONTENT_TYPE})
 
     async def welcome(_request: web.Request) -> web.Response:
         return web.Response(text=_HEAD + _WELCOME, content_type="text/html")

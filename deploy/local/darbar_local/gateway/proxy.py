@@ -43,13 +43,19 @@ class Misdirected(Exception):
     """The process says that the request is meant for another one."""
 
 
+class Unreached(Unavailable):
+    """Nobody listens at the process's address."""
+
+
 async def forward(request: web.Request, session: aiohttp.ClientSession, base_url: str) -> web.StreamResponse:
-    """The process's answer. Raises Misdirected, or Unavailable when it can't be reached."""
+    """The process's answer. Raises Misdirected, Unreached, and Unavailable when it may have seen the request."""
     url = URL(base_url + request.raw_path, encoded=True)
     try:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await _pass_socket(request, session, url)
         return await _pass_http(request, session, url)
+    except aiohttp.ClientConnectorError as error:
+        raise Unreached(Reason.SERVICE_UNREACHABLE) from error
     except (aiohttp.ClientConnectionError, TimeoutError) as error:
         raise Unavailable(Reason.SERVICE_UNREACHABLE) from error
 
