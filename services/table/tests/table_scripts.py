@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import random
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from darbar_contracts import frames
-from darbar_contracts.tables import CreateTable, Person, TableTerms
+from darbar_contracts.tables import CreateTable, Person, TableTerms, Visibility
 from darbar_contracts.wallet import WalletAnswer
-from darbar_rules.game import AnyGame
+from darbar_rules.game import AnyGame, RoundResult, Turn
 from darbar_rules.games import BY_NAME
-from darbar_table.domain import decide, events
+from darbar_table.domain import decide, events, timers
 from darbar_table.domain.commands import (
     Act,
     Command,
@@ -26,7 +27,7 @@ from darbar_table.domain.commands import (
     WalletAnswered,
 )
 from darbar_table.domain.state import Phase, Table, unopened
-from darbar_table.domain.timers import CountInTimer, TurnTimer
+from darbar_table.domain.timers import CountInTimer, SeedsTimer, TurnTimer
 from darbar_table.settings import Settings
 
 TABLE_ID = "00000000-0000-4000-8000-000000000001"
@@ -41,17 +42,27 @@ SETTINGS = Settings(database_url="", nats_url="", token_public_key="")
 COURT_PIECE = BY_NAME["court_piece"]
 
 
+EventKind = TypeVar("EventKind", bound=events.Event)
+
+
 class Script:
     """A table in memory and everything that happened to it; nothing here is stored."""
 
-    def __init__(self, table_id: str = TABLE_ID, *, rules: AnyGame = COURT_PIECE, **options: Any) -> None:
+    def __init__(
+        self,
+        table_id: str = TABLE_ID,
+        *,
+        rules: AnyGame = COURT_PIECE,
+        visibility: Visibility = "public",
+        **options: Any,
+    ) -> None:
         seeds = itertools.count(1)
         self.now = datetime(2026, 11, 29, 12, tzinfo=UTC)
         self.context = Context(settings=SETTINGS, fresh_seed=lambda: f"{next(seeds):064x}", now=lambda: self.now)
         self._ids = itertools.count(1)
         chosen = rules.options_type(**options)
         seats = rules.seat_counts(chosen)[0]
-        request = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, "public", "normal"), host=ANN)
+        request = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, visibility, "normal"), host=ANN)
         self.table: Table = unopened(str(UUID(table_id)), rules)
         self.log: list[tuple[Table, events.TableEvent, Table]] = []
         self.tell(Create(request, RICH))
@@ -84,6 +95,11 @@ class Script:
     def zero(self) -> Script:
         """The count-in has run."""
         self.tell(TimerRang(CountInTimer(self.table.round, self.table.attempt)))
+        return self
+
+    def tell_seeds_are_late(self) -> Script:
+        """The time for opening strings is over."""
+        self.tell(TimerRang(SeedsTimer(self.table.round, self.table.attempt)))
         return self
 
     def wallet(self, *, done: bool = True, reason: str | None = None, short: tuple[str, ...] = ()) -> Script:
@@ -120,6 +136,12 @@ class Script:
             self.time_up()
         return self
 
+    def play_blindly(self, dice: random.Random) -> Script:
+        """Any decision that is allowed, by the players themselves, until the round is over."""
+        while self.table.phase is Phase.PLAYING:
+            self.plays(self.turn.seats[0], dice)
+        return self
+
     def play_game(self) -> Script:
         """Fallbacks until the game is over; whoever has gone idle meanwhile says that they are back."""
         game = self.table.game
@@ -142,6 +164,61 @@ class Script:
             case _:
                 self.wallet()
         return self
+
+    def last(self, kind: type[EventKind]) -> EventKind:
+        """The newest event of a kind."""
+        return next(event for _, event, _ in reversed(self.log) if isinstance(event, kind))
+
+    def all(self, kind: type[EventKind]) -> list[EventKind]:
+        return [event for _, event, _ in self.log if isinstance(event, kind)]
+
+    def person(self, seat: int) -> Person:
+        """The player in a seat."""
+        player = self.table.seats[seat].player
+        assert player is not None
+        return player
+
+    @property
+    def phase(self) -> Phase:
+        return self.table.phase
+
+    @property
+    def turn(self) -> Turn:
+        return self.table.rules.turn(self.table.state)
+
+    @property
+    def result(self) -> RoundResult:
+        """The round that has just ended."""
+        result: RoundResult | None = self.table.rules.result(self.table.state)
+        assert result is not None
+        return result
+
+    def starts_now(self, person: Person) -> Script:
+        self.act(person, frames.StartNow(id=self.new_id()))
+        return self
+
+    def leaves(self, *people: Person) -> Script:
+        for person in people:
+            self.act(person, frames.Leave(id=self.new_id()))
+        return self
+
+    def is_back(self, person: Person) -> Script:
+        self.act(person, frames.ImBack(id=self.new_id()))
+        return self
+
+    def due(self) -> dict[timers.Timer, float]:
+        return timers.due(self.table, SETTINGS)
+
+    def rings(self, timer: timers.Timer) -> Draft:
+        return self.tell(TimerRang(timer))
+
+    def plays(self, seat: int, dice: random.Random | None = None) -> Draft:
+        """The seat's first choice, or any, said by its player."""
+        rules, turn = self.table.rules, self.turn
+        choices = rules.choices(rules.legal(self.table.state, seat))
+        decision = choices[0] if dice is None else dice.choice(choices)
+        kind = next(kind for kind, made in rules.decisions.items() if type(decision) is made)
+        return self.tell(Decide(self.person(seat), self.new_id(), 1, turn.round, turn.turn, kind, decision))
 
     def kinds(self) -> list[str]:
         """The kinds of all events so far, as stored."""

@@ -136,14 +136,3 @@ def test_an_event_that_nobody_thought_of_is_shown_to_nobody() -> None:
     script, whispered = Script(), cast(events.TableEvent, Whispered(seed="secret"))
     with pytest.raises(KeyError):
         seat_frames(script.table, whispered, script.table, None)
-
-
-def test_the_seeds_of_a_running_round_are_in_no_frame_and_no_snapshot() -> None:
-    script = Script().dealt().play_round()
-    seeds = [e.server_seed for _, e, _ in script.log if isinstance(e, events.CountInStarted)]
-    seeds += [e.seed for _, e, _ in script.log if isinstance(e, events.BagOpened)]
-    shown_at = next(i for i, (_, e, _) in enumerate(script.log) if isinstance(e, events.SeedsShown))
-    for before, event, after in script.log[1:shown_at]:
-        for seat in (0, 1, 2, 3, None):
-            frame = seat_frames(before, event, after, None).for_seat(seat) + snapshot(after, seat, None)
-            assert not [seed for seed in seeds if seed.encode() in frame]

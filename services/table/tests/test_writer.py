@@ -106,24 +106,29 @@ async def test_of_fifty_tables_in_one_batch_forty_eight_are_stored(
     assert await _stored(connection, impossible.table_id) == []
 
 
-@pytest.mark.parametrize("body", ['{"a": "\\ud800"}', '{"a":', "\x00", '{"a": "\ud800"}', "x" * 10])
-async def test_a_body_that_the_database_cannot_take_is_impossible(
-    table_database: TestDatabase, connection: Connection, run_writer: RunWriter, body: str
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ('{"a":', Outcome.IMPOSSIBLE),
+        ("\x00", Outcome.IMPOSSIBLE),
+        ('{"a": "\ud800"}', Outcome.IMPOSSIBLE),
+        ("x" * 10, Outcome.IMPOSSIBLE),
+        # A column of type json keeps text as it is, and this is text.
+        ('{"a": "\\ud800"}', Outcome.STORED),
+    ],
+)
+async def test_a_body_that_the_database_cannot_take_is_impossible_and_hurts_no_other(
+    table_database: TestDatabase, connection: Connection, run_writer: RunWriter, body: str, outcome: Outcome
 ) -> None:
     good, bad = Stream(), Stream()
     writer = run_writer(str(table_database))
-    bad_append = Append(
-        bad.table_id,
-        [Row(1, "card_played", body, datetime.now(UTC), bytes(32))],
-        shard=1,
-        done=lambda outcome: verdict.set_result(outcome),
-    )
     verdict: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-    writer.offer(bad_append)
+    row = Row(1, "card_played", body, datetime.now(UTC), bytes(32))
+    writer.offer(Append(bad.table_id, [row], shard=1, done=verdict.set_result))
     writer.offer(good.append())
-    expected = Outcome.STORED if body == '{"a": "\\ud800"}' else Outcome.IMPOSSIBLE
-    assert await verdict is expected
-    assert await good.outcome is Outcome.STORED
+    assert (await verdict, await good.outcome) == (outcome, Outcome.STORED)
+    assert len(await _stored(connection, bad.table_id)) == (outcome is Outcome.STORED)
+    assert len(await _stored(connection, good.table_id)) == 1
 
 
 async def test_a_version_that_jumps_is_not_hidden_by_the_next_one(

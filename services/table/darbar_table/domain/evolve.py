@@ -84,7 +84,7 @@ def _seat_taken(table: Table, event: events.SeatTaken) -> Table:
 
 
 def _seat_freed(table: Table, event: events.SeatFreed) -> Table:
-    seat = Seat(bot_barred=table.started, emptied_by=event.account_id)
+    seat = Seat(bot_barred=True, emptied_by=event.account_id) if table.started else Seat()
     staking, stoppers = table.staking, table.stoppers
     if event.gave_up and staking is not None and event.account_id in staking.stakers:
         staking = replace(staking, given_up=(*staking.given_up, event.account_id))

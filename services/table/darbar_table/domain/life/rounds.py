@@ -121,8 +121,9 @@ def _after(draft: Draft) -> None:
     assert result is not None
     seats.mark_the_idle(draft)
     if result.game_over:
+        away = seats.away(draft.table)
         end_game(draft, "played", places=result.places, totals=result.totals)
-        seats.free_after_game(draft)
+        seats.free_after_game(draft, away)
     else:
         seats.free_after_round(draft)
 

@@ -130,11 +130,15 @@ def free_after_round(draft: Draft) -> None:
         free(draft, number, "left", quits=counts_as_quit(draft.table), in_round=True)
 
 
-def free_after_game(draft: Draft) -> None:
+def away(table: Table) -> tuple[int, ...]:
+    """Seats whose players are not here, by Leave too."""
+    return tuple(number for number, seat in enumerate(table.seats) if seat.away)
+
+
+def free_after_game(draft: Draft, away: tuple[int, ...]) -> None:
     """TL-34: not here when the game ended; no quit."""
-    for number, seat in enumerate(draft.table.seats):
-        if seat.away:
-            free(draft, number, "game_over")
+    for number in away:
+        free(draft, number, "game_over")
 
 
 def free_the_short(draft: Draft, short: tuple[int, ...]) -> None:

@@ -10,6 +10,7 @@ from darbar_rules.coins import shares as shares_of
 from darbar_rules.game import RoundResult
 from darbar_table.domain import events
 from darbar_table.domain.commands import Draft
+from darbar_table.domain.life import seats
 from darbar_table.domain.state import Table
 
 
@@ -36,13 +37,12 @@ def ask_stakes(draft: Draft) -> None:
 def ask_settle(draft: Draft, result: RoundResult) -> None:
     """TL-20..22, CP-34: a stake unit has ended, and its winners share the pot, less what goes back (TL-37)."""
     table = draft.table
-    away = frozenset(number for number, seat in enumerate(table.seats) if seat.away)
     bet = table.terms.bet_coins
     back_coins = bet * len(_bets_back(table))
     _ask(
         draft,
         SettlePurpose.GAME_ENDED if result.game_over else SettlePurpose.ROUND_ENDED,
-        shares_of(result, bet_coins=bet, away=away, given_back_coins=back_coins),
+        shares_of(result, bet_coins=bet, away=seats.away(table), given_back_coins=back_coins),
     )
 
 
