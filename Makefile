@@ -25,7 +25,7 @@ demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=
 test: setup ## every test, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile
 
-check: setup ## format, lint, types, imports, repository rules: everything that needs no server
+check: setup ## format, lint, types, imports and the rules of the repository, in under a minute; no tests of behaviour
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy

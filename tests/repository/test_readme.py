@@ -53,6 +53,24 @@ def test_every_row_of_where_do_i_change_leads_somewhere() -> None:
     expect_none(rows_that_lead_nowhere(readme(), frozenset(tracked_paths())))
 
 
+def unlinked_pages(readme: str, paths: frozenset[str]) -> Iterator[str]:
+    """Every page of docs/ is reached from here; a folder by its own link."""
+    linked = set(re.findall(r"\]\(([^)#]+)\)", readme))
+    for path in sorted(paths):
+        if re.fullmatch(r"docs/.*\.md", path) and not linked & {path, path.rpartition("/")[0] + "/"}:
+            yield f"README.md leads nobody to {path}"
+
+
+def test_readme_leads_to_every_page() -> None:
+    expect_none(unlinked_pages(readme(), frozenset(tracked_paths())))
+
+
+def test_a_planted_page_that_nobody_is_led_to_is_found() -> None:
+    paths = frozenset({"docs/a.md", "docs/rules/b.md"})
+    assert list(unlinked_pages("[a](docs/a.md)", paths)) == ["README.md leads nobody to docs/rules/b.md"]
+    assert not list(unlinked_pages("[a](docs/a.md) [b](docs/rules/)", paths))
+
+
 @pytest.mark.parametrize("where", ["`libs/nothing.py`", "somewhere"])
 def test_a_planted_row_that_leads_nowhere_is_found(where: str) -> None:
     text = f"# X\n\n{WHERE_TITLE}\n\n| what | where |\n|---|---|\n| a rule | {where} |\n\n## Y\n"
