@@ -53,6 +53,18 @@ async def test_the_port_does_not_wait_for_the_children_but_readiness_does(
     assert (await read(f"{url}/readyz"))[0] == 200
 
 
+async def test_when_nobody_watches_the_children_any_more_the_process_says_that_it_is_lost(service: Service) -> None:
+    _, url = service
+    for task in asyncio.all_tasks():
+        if task.get_name() == "supervisor":
+            task.cancel()
+
+    async def is_lost() -> bool:
+        return await read(f"{url}/healthz") == (503, '{"status":"failing","missing":["task:child_1"]}')
+
+    await eventually(is_lost)
+
+
 def of_another_seat(view: Any) -> BotRequest:
     return BotRequest("court_piece", "normal", (view.seat + 1) % 4, msgspec.Raw(msgspec.json.encode(view)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
 import pytest
 
 from darbar_contracts.refusals import Reason
@@ -19,7 +20,7 @@ from darbar_contracts.wallet import (
     WalletAnswer,
 )
 from darbar_wallet.domain.decide import BET_COINS_MAX, SEATS_MAX, GrantTerms, decide
-from darbar_wallet.domain.ledger_view import Decision, LedgerView
+from darbar_wallet.domain.ledger_view import Decision, EarlierAnswer, LedgerView
 from darbar_wallet.domain.transfers import (
     BANK,
     BOTS,
@@ -27,7 +28,9 @@ from darbar_wallet.domain.transfers import (
     ROUNDING,
     EntryReason,
     Posting,
+    TransferKind,
     TransferRequest,
+    is_player,
     keyed,
     player,
     pot,
@@ -139,6 +142,66 @@ def test_an_impossible_request_is_refused(request_: TransferRequest, reason: Rea
     answer = tell(rich("ann", "bob"), request_)
 
     assert (answer.done, answer.reason) == (False, reason)
+
+
+@pytest.mark.parametrize(
+    "request_", [stake("ann", bet_coins=1), stake("ann", bet_coins=BET_COINS_MAX), stake(*[None] * SEATS_MAX)]
+)
+def test_the_largest_and_the_smallest_stake_are_granted(request_: StakeRequest) -> None:
+    ledger = LedgerView(balances={player("ann"): 2 * BET_COINS_MAX})
+
+    assert tell(ledger, request_).done
+
+
+@pytest.mark.ruling("TL-12")
+def test_twice_the_bet_is_enough_and_a_coin_less_is_not() -> None:
+    ledger = LedgerView(balances={player("ann"): 2 * BET, player("bob"): 2 * BET - 1})
+
+    answer = tell(ledger, stake("ann", "bob", "eve", None))
+
+    assert (answer.short, answer.balances) == (("bob", "eve"), {"ann": 2 * BET, "bob": 2 * BET - 1, "eve": 0})
+    assert tell(ledger, stake("ann", None, key="other")).balances == {"ann": 0}
+
+
+def test_every_line_says_for_what_it_is() -> None:
+    ledger = rich("ann", "bob")
+    here, held, ann, bob = pot("t"), reserve("t"), player("ann"), player("bob")
+
+    staked = _decided(ledger, stake("ann", "bob"))
+    shared = settle((0, "ann", 200), pays_again=(1,), forfeit_coins=60, rounding_coins=40)
+    settled = _decided(ledger, shared)
+    _decided(ledger, stake("ann", key="again"))
+    refunded = _decided(ledger, refund(stake_key="again"))
+    granted = _decided(ledger, grant("eve", "new_account"))
+    ledger.balances[player("eve")] = 30
+    topped_up = _decided(ledger, grant("eve", "top_up"))
+
+    assert _lines(staked) == {
+        *_move(100, ann, here, "bet", total=200),
+        *_move(100, bob, here, "bet", total=200),
+        *_move(100, ann, held, "reserve", total=200),
+        *_move(100, bob, held, "reserve", total=200),
+    }
+    assert _lines(settled) == {
+        *_move(100, held, here, "pays_again"),
+        *_move(100, held, ann, "reserve_back"),
+        *_move(200, here, ann, "share"),
+        *_move(60, here, FORFEIT, "forfeit"),
+        *_move(40, here, ROUNDING, "rounding"),
+    }
+    assert settled.answer.balances == {"ann": 1100, "bob": 800}
+    assert _lines(refunded) == {*_move(100, here, ann, "bet_back"), *_move(100, held, ann, "reserve_back")}
+    assert _lines(granted) == set(_move(5000, BANK, player("eve"), "new_account"))
+    assert _lines(topped_up) == set(_move(970, BANK, player("eve"), "top_up"))
+
+
+def _lines(decision: Decision) -> set[tuple[str, int, str]]:
+    return {(posting.account, posting.coins, posting.reason) for posting in decision.postings}
+
+
+def _move(coins: int, source: str, target: str, reason: str, *, total: int = 0) -> list[tuple[str, int, str]]:
+    """Two lines; `total` when the target's line holds what others gave for the same reason as well."""
+    return [(source, -coins, reason), (target, total or coins, reason)]
 
 
 def test_two_stakes_on_one_seat_are_refused() -> None:
@@ -272,8 +335,57 @@ def test_a_refund_of_a_refused_stake_is_done_and_moves_nothing() -> None:
     ledger = rich("ann")
     assert not tell(ledger, stake("ann", "poor")).done
 
-    assert tell(ledger, refund()) == WalletAnswer(True)
+    assert _decided(ledger, refund()) == Decision(WalletAnswer(True), closes="stake")
     assert ledger.balances[player("ann")] == 1000
+    assert tell(ledger, refund(key="other")) == WalletAnswer(True)
+
+
+def test_as_many_shares_as_there_can_be_seats_are_paid() -> None:
+    ledger = rich("ann")
+    tell(ledger, stake("ann", *[None] * (SEATS_MAX - 1)))
+
+    assert tell(ledger, settle(*[(seat, None, BET) for seat in range(SEATS_MAX)])).done
+
+
+def test_what_the_database_knows_counts_as_if_it_had_been_decided_just_now() -> None:
+    asked = stake("ann")
+    granted = EarlierAnswer(keyed(asked).request_hash, WalletAnswer(True, balances={"ann": 7}), asked)
+    known = LedgerView(balances={player("ann"): 1000, pot("t"): 100, reserve("t"): 100}, answered={"stake": granted})
+
+    assert tell(known, asked) == granted.answer
+    assert tell(known, settle((0, "ann", 100))).done
+    assert tell(LedgerView(closed={"stake": TransferKind.REFUND}), asked).reason == Reason.STAKE_CANCELLED
+    assert tell(LedgerView(closed={"stake": TransferKind.SETTLE}), refund()).reason == Reason.ALREADY_SETTLED
+
+
+def test_nobody_has_anything_before_he_was_ever_seen() -> None:
+    assert (LedgerView().total(player("eve")), LedgerView().available(player("eve"))) == (0, 0)
+
+
+@pytest.mark.parametrize(("account", "is_one"), [(player("ann"), True), (BOTS, False), (pot("t"), False)])
+def test_accounts_of_people_are_told_from_others(account: str, *, is_one: bool) -> None:
+    assert is_player(account) is is_one
+
+
+# Stored with each key for ever: a repeat that is asked after an update of ours must still be known as one.
+@pytest.mark.parametrize(
+    ("request_", "request_hash"),
+    [
+        (stake("ann", None), "7e56f29493827ca1e1232b161bf1e87692b7f0149b061c8d496cfbe6749552f7"),
+        (settle((0, "ann", 200), pays_again=(1,)), "6b2dd15de900c9505c23a6d120fb0264a2e2256c2b15f31405ebffcd72187c2a"),
+        (
+            settle(purpose=CLOSED, bets_back=(0,), forfeit_coins=100),
+            "c68356bd9a073076f15fff90e1d6c206af950fb16ddf273ffd0e828e95770a02",
+        ),
+        (refund(), "735a791b98e359e37b3d6769249c5d67469a6d1573ce05edda88a04f398db064"),
+        (grant("ann", "top_up"), "e8445ad28a6530ae57ed9106d2ed14bd8cce389857a21059d5062e57a2e48c6c"),
+    ],
+)
+def test_a_request_has_the_same_hash_for_ever(request_: TransferRequest, request_hash: str) -> None:
+    found = keyed(request_)
+
+    assert found.request_hash.hex() == request_hash
+    assert msgspec.json.decode(found.body, type=type(request_)) == request_
 
 
 def test_a_refund_of_what_is_no_stake_of_this_table_is_refused() -> None:

@@ -11,7 +11,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -219,7 +219,9 @@ class Load:
             return None
 
 
-async def test_kills_under_load_lose_no_answer_and_no_coin(cluster: Cluster) -> None:
+async def test_kills_under_load_lose_no_answer_and_no_coin(
+    cluster: Cluster, record_property: Callable[[str, object], None]
+) -> None:
     operations = load(Lengths, prefix="DARBAR_TEST_WALLET_").operations
     chance = random.Random(operations)
     bus = await Bus.connect(cluster.nats_url, name="test")
@@ -235,7 +237,8 @@ async def test_kills_under_load_lose_no_answer_and_no_coin(cluster: Cluster) -> 
     await bus.close()
     await _compare(cluster, asked)
     audit = await audited(cluster.database_url, queries("darbar_wallet.store"))
-    print(f"{asked.operations} operations, {kills} kills, {len(asked.told)} answers compared")  # noqa: T201
+    counted = f"{asked.operations} operations, {kills} kills, {len(asked.told)} answers compared"
+    record_property("count", counted)
     assert kills >= len(KILLS)
     assert asked.operations >= operations
     assert audit.is_good, audit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from uuid import uuid4
 
 import asyncpg
@@ -222,7 +222,11 @@ async def test_a_writer_that_nobody_can_reach_over_nats_leaves_the_row_to_one_th
 
 
 async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
-    wallet: HttpClient, bus: Bus, database: TestDatabase, postgres_server: str
+    wallet: HttpClient,
+    bus: Bus,
+    database: TestDatabase,
+    postgres_server: str,
+    record_property: Callable[[str, object], None],
 ) -> None:
     times = load(KillingTimes, prefix="DARBAR_TEST_WALLET_")
     players = [f"p{number}" for number in range(8)]
@@ -244,16 +248,12 @@ async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
     async with asyncio.TaskGroup() as tasks:
         for table in range(4):
             tasks.create_task(play(table))
-        kills = await keep_ending_sessions(
-            postgres_server,
-            database.url,
-            seconds=times.killing_seconds,
-            every_seconds=times.killing_every_seconds,
-        )
+        seconds = {"seconds": times.killing_seconds, "every_seconds": times.killing_every_seconds}
+        kills = await keep_ending_sessions(postgres_server, database.url, **seconds)
         over.set()
 
     await eventually(lambda: is_ready(wallet))
-    print(f"{kills} connections killed, {answered} answers")  # noqa: T201
+    record_property("count", f"{kills} connections killed, {answered} answers")
     assert kills >= times.killing_seconds / times.killing_every_seconds / 4
     assert answered > 0
     assert await balances(bus, *players) == dict.fromkeys(players, 5000)
@@ -321,6 +321,24 @@ async def test_a_takeover_that_fails_at_first_is_tried_again(
 
             assert (await ask(bus, WALLET_STAKE, stake_of("ann", None))).balances == {"ann": 4800}
             assert_good(await audit(standby))
+
+
+async def test_when_nobody_watches_the_leader_any_more_the_process_says_that_it_is_lost(settings: Settings) -> None:
+    async with running(settings) as wallet:
+        await eventually(lambda: is_ready(wallet))
+        assert await health(wallet) == (200, [])
+
+        for task in asyncio.all_tasks():
+            if task.get_name() == "supervisor":
+                task.cancel()
+
+        await eventually(lambda: _fails(wallet, "task:leader"))
+        assert await health(wallet) == (503, ["task:leader"])
+
+
+async def health(wallet: HttpClient) -> tuple[int, list[str]]:
+    async with wallet.get("/healthz") as response:
+        return response.status, (await response.json()).get("missing", [])
 
 
 async def test_a_stop_finishes_what_is_being_written_and_gives_the_lease_back(

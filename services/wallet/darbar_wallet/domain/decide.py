@@ -152,8 +152,6 @@ def _refund(request: RefundRequest, ledger: LedgerView) -> Decision:
         case TransferKind.REFUND:
             # All is back already: that is what was asked for.
             return Decision(WalletAnswer(True))
-        case _:
-            pass
     earlier = ledger.answered.get(request.stake_key)
     if earlier is None:
         return Decision(WalletAnswer(True), closes=request.stake_key)

@@ -73,7 +73,8 @@ class KeyedRequest(msgspec.Struct, frozen=True, gc=False):
     request_hash: bytes
 
 
-_encoder = msgspec.json.Encoder(order="deterministic")
+# Sorted: the order of the fields in the code is no part of a hash that is kept for ever.
+_encoder = msgspec.json.Encoder(order="sorted")
 
 
 def keyed(request: TransferRequest) -> KeyedRequest:
