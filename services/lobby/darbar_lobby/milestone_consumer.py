@@ -17,7 +17,7 @@ from darbar_contracts.subjects import (
     milestone_table,
 )
 from darbar_contracts.tables import Milestone
-from darbar_kit.bus import Bus, Stream, StreamConsumer
+from darbar_kit.bus import Bus, Stream, StreamConsumer, bus_errors
 from darbar_lobby.handlers.milestones import Milestones
 
 CONSUMER = "lobby"
@@ -63,7 +63,7 @@ class MilestoneConsumer:
         for table_id, group in by_table.items():
             await self._milestones.take(table_id, [milestone for _, milestone in group])
             for message, _ in group:
-                await message.ack()
+                await _acknowledge(message)
 
     async def _park(self, message: Msg) -> None:
         table_id = milestone_table(message.subject)
@@ -71,4 +71,9 @@ class MilestoneConsumer:
             _log.error("milestone_unreadable", subject=message.subject)
         else:
             await self._milestones.park(table_id, Reason.MILESTONE_UNREADABLE)
+        await _acknowledge(message)
+
+
+async def _acknowledge(message: Msg) -> None:
+    with bus_errors("acknowledging milestones"):
         await message.ack()

@@ -19,7 +19,7 @@ from darbar_lobby.store.directory import DirectoryChange, DirectoryStore
 CODE_TRIES_MAX = 20
 
 
-class Applied(msgspec.Struct, frozen=True):
+class Progress(msgspec.Struct, frozen=True):
     """What came of some milestones: those applied, and the number after which one is missing (None: none is).
 
     `unreadable`: the table is unknown here and its first milestone says too little to begin with.
@@ -48,7 +48,7 @@ class DirectoryProjector:
             await self._write(change, entry, after, kind="table_created")
             return after, await change.code()
 
-    async def apply(self, table_id: str, milestones: Sequence[Milestone]) -> Applied:
+    async def apply(self, table_id: str, milestones: Sequence[Milestone]) -> Progress:
         """Applies what is next, in one transaction with the last number; stops at the first gap."""
         kinds: list[str] = []
         async with self._directory.changing(table_id) as change:
@@ -56,13 +56,13 @@ class DirectoryProjector:
             for milestone in milestones:
                 if entry is None:
                     if milestone.number > 1:
-                        return Applied(missing_after=0)
+                        return Progress(missing_after=0)
                     entry = await self._unheard_of(change, milestone)
                     if entry is None:
-                        return Applied(unreadable=True)
+                        return Progress(unreadable=True)
                 match step_for(entry, milestone):
                     case Step.GAP:
-                        return Applied(tuple(kinds), missing_after=entry.number)
+                        return Progress(tuple(kinds), missing_after=entry.number)
                     case Step.APPLY:
                         after = applied(entry, milestone)
                         await self._write(change, entry, after, kind=milestone.kind)
@@ -70,7 +70,7 @@ class DirectoryProjector:
                         kinds.append(milestone.kind)
                     case Step.DROP:
                         pass
-        return Applied(tuple(kinds))
+        return Progress(tuple(kinds))
 
     async def _unheard_of(self, change: DirectoryChange, first: Milestone) -> DirectoryEntry | None:
         entry = entry_of(first, secrets.token_urlsafe(INVITE_BYTES))
