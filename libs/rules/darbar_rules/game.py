@@ -116,6 +116,11 @@ class Shown:
     secret: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
+def told(event: object, *names: str) -> dict[str, Any]:
+    """These fields of an event, by name: the others are seen by nobody."""
+    return {name: getattr(event, name) for name in names}
+
+
 @dataclass(frozen=True, slots=True)
 class RoundResult:
     """How the last finished round came out, in the terms of coins and scores; nothing of any one game.

@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from darbar_rules.deal import FLAGS_IN_BAG, Chance, bag_flags
-from darbar_rules.game import AnyGame
+from darbar_rules.game import AnyGame, Shown
 from darbar_rules.options import OptionInvalid
 
 Found = TypeVar("Found")
@@ -90,6 +90,17 @@ def evolved(game: AnyGame, state: Any, events: tuple[Any, ...]) -> Any:
     return state
 
 
+def sent(game: AnyGame, before: Any, event: Any) -> Shown:
+    """What an event lets be seen, as it arrives."""
+    shown = game.show(before, event)
+    return Shown(plain(shown.public), {seat: plain(part) for seat, part in shown.secret.items()})
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it."""
+    return json.loads(json.dumps(value, default=asdict))
+
+
 def facts_of(game: AnyGame, state: Any, *, seen: Iterable[str]) -> dict[str, Any]:
     """What a replay must come to, in plain JSON: no rules in it, and `seen` of it from a spectator's view."""
     turn = game.turn(state)
@@ -103,8 +114,8 @@ def facts_of(game: AnyGame, state: Any, *, seen: Iterable[str]) -> dict[str, Any
         "view": {name: getattr(view, name) for name in seen},
         "result": None if result is None else asdict(result),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(facts))
-    return plain
+    told: dict[str, Any] = plain(facts)
+    return told
 
 
 def at_least(fewest: int, found: Iterable[Found]) -> list[Found]:

@@ -24,7 +24,7 @@ from darbar_rules.games.court_piece.events import (
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions, TrumpMode
 from darbar_rules.games.court_piece.state import State
-from darbar_rules.testing import chance_of, evolved, random_game
+from darbar_rules.testing import chance_of, evolved, random_game, sent
 
 OPEN = CourtPieceOptions(trump="open")
 HIDDEN = CourtPieceOptions()
@@ -87,7 +87,7 @@ def test_cp_3_five_cards_each_then_eight_more_once_the_caller_has_decided(option
     caller = event.caller
     assert [len(hand) for hand in event.hands] == [5] * 4
     assert COURT_PIECE.turn(state).seats == (caller,)
-    shown = COURT_PIECE.show(COURT_PIECE.new(options, 4), event)
+    shown = sent(COURT_PIECE, COURT_PIECE.new(options, 4), event)
     assert shown.secret == {caller: {"hand": list(event.hands[caller])}}
     for seat in (0, 1, 2, 3, None):
         view = COURT_PIECE.view(state, seat)
@@ -124,7 +124,7 @@ def test_cp_3_kaat_deals_thirteen_at_once_and_play_begins() -> None:
     assert [len(hand) for hand in event.hands] == [13] * 4
     assert COURT_PIECE.turn(state).seats == (event.caller,)
     assert len(COURT_PIECE.legal(state, event.caller).play) == 13
-    shown = COURT_PIECE.show(COURT_PIECE.new(KAAT, 4), event)
+    shown = sent(COURT_PIECE, COURT_PIECE.new(KAAT, 4), event)
     assert shown.secret == {seat: {"hand": list(event.hands[seat])} for seat in range(4)}
 
 

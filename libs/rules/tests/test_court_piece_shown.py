@@ -18,7 +18,7 @@ from darbar_rules.games.court_piece.events import (
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import CourtPieceOptions, TrumpMode
 from darbar_rules.games.court_piece.state import State
-from darbar_rules.testing import at_least, random_game
+from darbar_rules.testing import at_least, random_game, sent
 
 TRIES = (DealTry(1, 0, ("aces",)), DealTry(1, 1))
 
@@ -40,7 +40,7 @@ def test_round_dealt_shows_the_caller_his_five_cards(mode: TrumpMode) -> None:
         to_act=2,
         turn=0,
     )
-    assert COURT_PIECE.show(before(mode), event) == Shown(
+    assert sent(COURT_PIECE, before(mode), event) == Shown(
         {"round": 3, "caller": 2, "hand_counts": [2, 2, 2, 2], "to_act": 2, "turn": 0},
         {2: {"hand": ["6C", "7C"]}},
     )
@@ -57,7 +57,7 @@ def test_round_dealt_shows_everybody_his_hand_with_kaat() -> None:
         to_act=2,
         turn=0,
     )
-    assert COURT_PIECE.show(before("kaat"), event) == Shown(
+    assert sent(COURT_PIECE, before("kaat"), event) == Shown(
         {"round": 3, "caller": 2, "hand_counts": [1, 1, 1, 1], "to_act": 2, "turn": 0},
         {0: {"hand": ["2C"]}, 1: {"hand": ["4C"]}, 2: {"hand": ["6C"]}, 3: {"hand": ["8C"]}},
     )
@@ -73,7 +73,7 @@ def test_trump_chosen_shows_a_hidden_trump_to_the_caller_alone() -> None:
         turn=1,
         card="4D",
     )
-    assert COURT_PIECE.show(before("hidden"), event) == Shown(
+    assert sent(COURT_PIECE, before("hidden"), event) == Shown(
         {"seat": 1, "hand_counts": [1, 1, 1, 1], "to_act": 1, "turn": 1},
         {
             0: {"hand": ["2C"]},
@@ -86,7 +86,7 @@ def test_trump_chosen_shows_a_hidden_trump_to_the_caller_alone() -> None:
 
 def test_trump_chosen_shows_an_open_trump_to_all() -> None:
     event = TrumpChosen(1, "D", (("2C",), ("4D",), ("6C",), ("8C", "9C")), TRIES, to_act=1, turn=1)
-    assert COURT_PIECE.show(before("open"), event) == Shown(
+    assert sent(COURT_PIECE, before("open"), event) == Shown(
         {"seat": 1, "suit": "D", "hand_counts": [1, 1, 1, 2], "to_act": 1, "turn": 1},
         {0: {"hand": ["2C"]}, 1: {"hand": ["4D"]}, 2: {"hand": ["6C"]}, 3: {"hand": ["8C", "9C"]}},
     )
@@ -94,7 +94,7 @@ def test_trump_chosen_shows_an_open_trump_to_all() -> None:
 
 def test_trump_shown_shows_everything_to_all() -> None:
     event = TrumpShown(3, "asked", "5S", "S", must_play_trump=True, to_act=3, turn=9)
-    assert COURT_PIECE.show(before("hidden"), event) == Shown(
+    assert sent(COURT_PIECE, before("hidden"), event) == Shown(
         {
             "seat": 3,
             "how": "asked",
@@ -108,14 +108,14 @@ def test_trump_shown_shows_everything_to_all() -> None:
 
 
 def test_card_played_shows_an_open_card_to_all() -> None:
-    assert COURT_PIECE.show(before("open"), CardPlayed(3, "5S", winning=2, turn=9, to_act=0)) == Shown(
+    assert sent(COURT_PIECE, before("open"), CardPlayed(3, "5S", winning=2, turn=9, to_act=0)) == Shown(
         {"seat": 3, "card": "5S", "winning": 2, "to_act": 0, "turn": 9}
     )
 
 
 def test_card_played_shows_a_face_down_card_to_its_player_alone() -> None:
     event = CardPlayed(3, "5S", winning=2, turn=9, to_act=0, face_down=True)
-    assert COURT_PIECE.show(before("hidden"), event) == Shown(
+    assert sent(COURT_PIECE, before("hidden"), event) == Shown(
         {"seat": 3, "card": None, "face_down": True, "winning": 2, "to_act": 0, "turn": 9},
         {3: {"card": "5S"}},
     )
@@ -124,7 +124,7 @@ def test_card_played_shows_a_face_down_card_to_its_player_alone() -> None:
 def test_card_played_shows_what_came_of_it() -> None:
     taken = TrickTaken(winner=2, picked_up=5, pile=0, collected=(5, 0), streak=2)
     event = CardPlayed(3, "5S", winning=2, turn=9, to_act=2, trump="S", trick=taken)
-    assert COURT_PIECE.show(before("kaat"), event).public == {
+    assert sent(COURT_PIECE, before("kaat"), event).public == {
         "seat": 3,
         "card": "5S",
         "winning": 2,
@@ -153,7 +153,7 @@ ENDED = RoundEnded(
 
 
 def test_round_ended_shows_all_that_was_hidden() -> None:
-    assert COURT_PIECE.show(before("hidden"), ENDED) == Shown(
+    assert sent(COURT_PIECE, before("hidden"), ENDED) == Shown(
         {
             "round": 3,
             "outcome": "court",

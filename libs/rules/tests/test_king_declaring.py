@@ -15,7 +15,7 @@ from darbar_rules.games.king.game import KING_20, KING_LONG, KING_SHORT
 from darbar_rules.games.king.options import King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.state import State
 from darbar_rules.games.king.testing import NO_CHANCE, Played, declaring, start
-from darbar_rules.testing import Step, at_least, chance_of, evolved, random_game
+from darbar_rules.testing import Step, at_least, chance_of, evolved, random_game, sent
 
 K20 = King20Options()
 SHORT = KingShortOptions()
@@ -294,7 +294,7 @@ def test_k32_15_the_declarer_sees_eight_cards_first() -> None:
     (event,) = KING_LONG.deal(KING_LONG.new(LONG, 4), chance_of(1, round=1))
     for seat in range(4):
         assert len(KING_LONG.view(state, seat).hand) == 8
-        assert KING_LONG.show(KING_LONG.new(LONG, 4), event).secret[seat]["hand"] == list(event.hands[seat])
+        assert sent(KING_LONG, KING_LONG.new(LONG, 4), event).secret[seat]["hand"] == list(event.hands[seat])
 
 
 @pytest.mark.ruling("K32-15")
@@ -302,7 +302,7 @@ def test_k32_15_with_a_blind_choice_nobody_sees_cards_before_it_is_made() -> Non
     options = KingLongOptions(blind_choice=True)
     before = KING_LONG.new(options, 4)
     (event,) = KING_LONG.deal(before, chance_of(1, round=1))
-    shown = KING_LONG.show(before, event)
+    shown = sent(KING_LONG, before, event)
     assert not shown.secret
     assert shown.public["hand_counts"] == [8, 8, 8, 8]
     state = KING_LONG.evolve(before, event)
@@ -311,7 +311,7 @@ def test_k32_15_with_a_blind_choice_nobody_sees_cards_before_it_is_made() -> Non
     assert KING_LONG.legal(state, declarer).name == FOURTEEN
     assert KING_LONG.fallback(KING_LONG.view(state, declarer)) == Declare("no_tricks")
     (declared,) = KING_LONG.decide(state, declarer, Declare("take_hearts"), NO_CHANCE)
-    secret = KING_LONG.show(state, declared).secret
+    secret = sent(KING_LONG, state, declared).secret
     after = KING_LONG.evolve(state, declared)
     for seat in range(4):
         assert secret[seat]["hand"] == list(event.hands[seat])

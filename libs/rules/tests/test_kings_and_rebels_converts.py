@@ -11,6 +11,7 @@ from darbar_rules.games.kings_and_rebels.events import Convert, ConvertsNamed, F
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.testing import Played, converts_of, last_tricks, naming, play, start
+from darbar_rules.testing import sent
 
 FOUR = KingsAndRebelsOptions(seats=4)
 FIVE = KingsAndRebelsOptions()
@@ -34,7 +35,7 @@ def test_kr_11_trump_and_converts_are_one_command_and_only_the_trump_is_told() -
     event = table.events[-1]
     assert event == ConvertsNamed(0, "D", converts_of("AH TC"), turn=2, to_act=0)
     assert KINGS_AND_REBELS.turn(table.state) == Turn(1, 2, (0,))
-    assert KINGS_AND_REBELS.show(table.state, event).public == {"seat": 0, "trump": "D", "to_act": 0, "turn": 2}
+    assert sent(KINGS_AND_REBELS, table.state, event).public == {"seat": 0, "trump": "D", "to_act": 0, "turn": 2}
     for seat in (1, 2, None):
         assert KINGS_AND_REBELS.view(table.state, seat).trump == "D"
 
@@ -57,7 +58,7 @@ def test_kr_12_secret_only_the_leader_sees_the_list() -> None:
     assert KINGS_AND_REBELS.view(table.state, 0).converts == converts_of("AH TC")
     for seat in (1, 2, 3, None):
         assert KINGS_AND_REBELS.view(table.state, seat).converts == ()
-    shown = KINGS_AND_REBELS.show(table.state, table.events[-1])
+    shown = sent(KINGS_AND_REBELS, table.state, table.events[-1])
     assert set(shown.secret) == {0}
     assert "converts" not in shown.public
 
@@ -67,7 +68,7 @@ def test_kr_12_public_everybody_sees_the_list() -> None:
     table = naming(PUBLIC).decide(0, naming_of("AH TC"))
     for seat in (0, 1, 2, 3, None):
         assert KINGS_AND_REBELS.view(table.state, seat).converts == converts_of("AH TC")
-    shown = KINGS_AND_REBELS.show(table.state, table.events[-1])
+    shown = sent(KINGS_AND_REBELS, table.state, table.events[-1])
     assert shown.public["converts"] == [{"card": "AH", "ordinal": 1}, {"card": "TC", "ordinal": 1}]
     assert shown.secret == {}
 
@@ -158,7 +159,7 @@ def test_kr_15_a_king_who_plays_a_convert_card_is_a_rebel_from_then_on() -> None
     assert table.converted == [(1, "AH", 1)]
     assert KINGS_AND_REBELS.turn(table.state).seats == (2,)
     assert table.state.deal.rebels == (0, 1)
-    shown = KINGS_AND_REBELS.show(table.state, table.events[-1])
+    shown = sent(KINGS_AND_REBELS, table.state, table.events[-1])
     assert shown.public["converted"] == {"card": "AH", "ordinal": 1}
     assert shown.secret == {}
 
@@ -170,7 +171,7 @@ def test_kr_15_a_rebel_who_plays_another_one_spends_it(public: bool) -> None:
     assert table.converted == [(1, "AH", 1)]
     assert table.spent == [(1, "KD", 1)]
     assert table.state.deal.rebels == (0, 1)
-    shown = KINGS_AND_REBELS.show(table.state, table.events[-1])
+    shown = sent(KINGS_AND_REBELS, table.state, table.events[-1])
     spent = {"spent": {"card": "KD", "ordinal": 1}}
     assert ("spent" in shown.public) == public
     assert shown.secret == ({} if public else {0: spent})
@@ -184,7 +185,7 @@ def test_kr_15_a_leader_who_plays_his_own_spends_it() -> None:
     table = play(TWO_DECKS, "0: AH", converts="AH:1", holding={4: "AH#2", 1: "2H"})
     assert table.spent == [(0, "AH", 1)]
     assert table.converted == []
-    assert KINGS_AND_REBELS.show(table.state, table.events[-1]).secret == {0: {"spent": {"card": "AH", "ordinal": 1}}}
+    assert sent(KINGS_AND_REBELS, table.state, table.events[-1]).secret == {0: {"spent": {"card": "AH", "ordinal": 1}}}
     # The other copy converts nobody.
     table = start(TWO_DECKS, "0: AH 2H 3H 4H AH#2 5H", converts="AH:1").then("0: AH 2H 3H 4H AH#2 5H")
     assert table.converted == []
@@ -219,7 +220,7 @@ def test_kr_15_spent_cards_are_told_with_the_result() -> None:
     table = last_tricks(FOUR, "0: AH 2H KH 3H", converts="AH KH", bid=150)
     assert table.spent == [(0, "AH", 1)]
     assert table.ended.converts == (Fate("AH", 1, 0, False), Fate("KH", 1, 2, True))
-    told = KINGS_AND_REBELS.show(table.state, table.ended).public["converts"]
+    told = sent(KINGS_AND_REBELS, table.state, table.ended).public["converts"]
     assert told == [
         {"card": "AH", "ordinal": 1, "seat": 0, "joined": False},
         {"card": "KH", "ordinal": 1, "seat": 2, "joined": True},

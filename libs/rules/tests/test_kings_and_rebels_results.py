@@ -11,7 +11,7 @@ from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.state import Match
 from darbar_rules.games.kings_and_rebels.testing import last_tricks, lively_game, naming, play, start
-from darbar_rules.testing import random_game
+from darbar_rules.testing import random_game, sent
 
 FOUR = KingsAndRebelsOptions(seats=4)
 FIVE = KingsAndRebelsOptions()
@@ -53,7 +53,7 @@ def test_kr_23_points_are_told_by_seat_and_the_red_total_only_of_known_rebels() 
     shown = start(FOUR, "0: 2H KH 3H 4H", "1: TD 2D 3D 4D", converts="TD").then("0: 2H KH 3H 4H", "1: TD")
     assert KINGS_AND_REBELS.view(shown.state, 2).rebel_points == 10
     event = shown.events[-2]
-    assert set(KINGS_AND_REBELS.show(shown.state, event).public["trick"]) == {"winner", "captured"}
+    assert set(sent(KINGS_AND_REBELS, shown.state, event).public["trick"]) == {"winner", "captured"}
 
 
 @pytest.mark.ruling("KR-24")

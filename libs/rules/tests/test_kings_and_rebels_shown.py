@@ -20,6 +20,7 @@ from darbar_rules.games.kings_and_rebels.events import (
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.state import Deal, State
+from darbar_rules.testing import sent
 
 HANDS = (("3C", "4C"), ("5C", "6C"), ("7C", "8C"), ("9C", "TC"), ("JC", "QC"))
 
@@ -32,7 +33,7 @@ def before(*, public: bool = False) -> State:
 
 def test_round_dealt_shows_everybody_his_own_cards() -> None:
     event = RoundDealt(3, dealer=1, hands=HANDS, turn=7, to_act=2, attempt=2, must_bid=True)
-    assert KINGS_AND_REBELS.show(before(), event) == Shown(
+    assert sent(KINGS_AND_REBELS, before(), event) == Shown(
         {
             "round": 3,
             "attempt": 2,
@@ -48,10 +49,10 @@ def test_round_dealt_shows_everybody_his_own_cards() -> None:
 
 
 def test_bids_and_passes_are_said_aloud() -> None:
-    assert KINGS_AND_REBELS.show(before(), BidMade(2, 165, turn=4, to_act=3)) == Shown(
+    assert sent(KINGS_AND_REBELS, before(), BidMade(2, 165, turn=4, to_act=3)) == Shown(
         {"seat": 2, "points": 165, "forced": False, "leader": None, "to_act": 3, "turn": 4}
     )
-    assert KINGS_AND_REBELS.show(before(), BidPassed(2, turn=4, to_act=1, leader=1)) == Shown(
+    assert sent(KINGS_AND_REBELS, before(), BidPassed(2, turn=4, to_act=1, leader=1)) == Shown(
         {"seat": 2, "leader": 1, "to_act": 1, "turn": 4}
     )
 
@@ -61,7 +62,7 @@ def test_converts_named_shows_the_trump_and_to_the_leader_the_cards(public: bool
     event = ConvertsNamed(3, "H", (Convert("AH"), Convert("TC", 2)), turn=6, to_act=3)
     told = {"seat": 3, "trump": "H", "to_act": 3, "turn": 6}
     converts = {"converts": [{"card": "AH", "ordinal": 1}, {"card": "TC", "ordinal": 2}]}
-    assert KINGS_AND_REBELS.show(before(public=public), event) == (
+    assert sent(KINGS_AND_REBELS, before(public=public), event) == (
         Shown(told | converts) if public else Shown(told, {3: converts})
     )
 
@@ -70,14 +71,14 @@ def test_converts_named_shows_the_trump_and_to_the_leader_the_cards(public: bool
 def test_card_played_shows_the_card_its_trick_and_who_joined(public: bool) -> None:
     state = before(public=public)
     told = {"seat": 4, "card": "5S", "winning": 2, "to_act": 0, "turn": 9}
-    assert KINGS_AND_REBELS.show(state, CardPlayed(4, "5S", winning=2, turn=9, to_act=0)) == Shown(told)
+    assert sent(KINGS_AND_REBELS, state, CardPlayed(4, "5S", winning=2, turn=9, to_act=0)) == Shown(told)
     event = CardPlayed(4, "5S", winning=2, turn=9, to_act=0, converted=Convert("5S"))
-    assert KINGS_AND_REBELS.show(state, event) == Shown(told | {"converted": {"card": "5S", "ordinal": 1}})
+    assert sent(KINGS_AND_REBELS, state, event) == Shown(told | {"converted": {"card": "5S", "ordinal": 1}})
     taken = TrickTaken(winner=2, captured=(0, 0, 35, 0, 10))
     spent = {"spent": {"card": "5S", "ordinal": 2}}
     event = CardPlayed(4, "5S", winning=2, turn=9, trick=taken, spent=Convert("5S", 2))
     told |= {"to_act": None, "trick": {"winner": 2, "captured": [0, 0, 35, 0, 10]}}
-    assert KINGS_AND_REBELS.show(state, event) == (Shown(told | spent) if public else Shown(told, {3: spent}))
+    assert sent(KINGS_AND_REBELS, state, event) == (Shown(told | spent) if public else Shown(told, {3: spent}))
 
 
 def test_round_ended_shows_all_that_was_hidden() -> None:
@@ -98,7 +99,7 @@ def test_round_ended_shows_all_that_was_hidden() -> None:
         deal=DealRecord(1, 0, HANDS),
         places=(1, 3, 4, 1, 4),
     )
-    assert KINGS_AND_REBELS.show(before(), event) == Shown(
+    assert sent(KINGS_AND_REBELS, before(), event) == Shown(
         {
             "round": 5,
             "leader": 3,

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_DECK, SUIT_OF, SUITS, TEXTS, texts_of
-from darbar_rules.game import Legal, Shown
+from darbar_rules.game import Legal, Shown, told
 from darbar_rules.games.court_piece.events import (
     CardPlayed,
-    DealRecord,
     Event,
     RoundDealt,
     RoundEnded,
@@ -128,23 +127,13 @@ def show(before: State, event: Event) -> Shown:
         case CardPlayed():
             return _show_card(event)
         case TrumpShown():
-            return Shown(
-                {
-                    "seat": event.seat,
-                    "how": event.how,
-                    "card": event.card,
-                    "suit": event.suit,
-                    "must_play_trump": event.must_play_trump,
-                    "to_act": event.to_act,
-                    "turn": event.turn,
-                }
-            )
+            return Shown(told(event, "seat", "how", "card", "suit", "must_play_trump", "to_act", "turn"))
         case RoundDealt():
             return _show_deal(before, event)
         case TrumpChosen():
             return _show_choice(before, event)
         case RoundEnded():
-            return Shown(_result(event))
+            return _show_result(event)
         case _:
             assert_never(event)
 
@@ -152,28 +141,17 @@ def show(before: State, event: Event) -> Shown:
 def _show_deal(before: State, event: RoundDealt) -> Shown:
     # Before the call only the caller sees cards: the others' may yet be dealt again (CP-3).
     sees = range(SEATS) if before.options.trump == "kaat" else (event.caller,)
-    return Shown(
-        {
-            "round": event.round,
-            "caller": event.caller,
-            "hand_counts": [len(hand) for hand in event.hands],
-            "to_act": event.to_act,
-            "turn": event.turn,
-        },
-        {seat: {"hand": list(event.hands[seat])} for seat in sees},
-    )
+    public = told(event, "round", "caller", "to_act", "turn")
+    public["hand_counts"] = [len(hand) for hand in event.hands]
+    return Shown(public, {seat: {"hand": event.hands[seat]} for seat in sees})
 
 
 def _show_choice(before: State, event: TrumpChosen) -> Shown:
     secret: dict[int, dict[str, Any]] = {
         seat: {"hand": [card for card in hand if card != event.card]} for seat, hand in enumerate(event.hands)
     }
-    public: dict[str, Any] = {
-        "seat": event.seat,
-        "hand_counts": [len(hand["hand"]) for hand in secret.values()],
-        "to_act": event.to_act,
-        "turn": event.turn,
-    }
+    public = told(event, "seat", "to_act", "turn")
+    public["hand_counts"] = [len(hand["hand"]) for hand in secret.values()]
     if before.options.trump == "hidden":
         secret[event.seat] |= {"card": event.card, "suit": event.suit}
     else:
@@ -200,7 +178,7 @@ def _show_card(event: CardPlayed) -> Shown:
 
 
 def _trick(taken: TrickTaken) -> Mapping[str, Any]:
-    shown: dict[str, Any] = {"winner": taken.winner, "pile": taken.pile, "collected": list(taken.collected)}
+    shown: dict[str, Any] = {"winner": taken.winner, "pile": taken.pile, "collected": taken.collected}
     if taken.picked_up:
         shown["picked_up"] = taken.picked_up
     if taken.streak is not None:
@@ -208,36 +186,9 @@ def _trick(taken: TrickTaken) -> Mapping[str, Any]:
     return shown
 
 
-def _result(event: RoundEnded) -> Mapping[str, Any]:
-    return {
-        "round": event.round,
-        "outcome": event.outcome,
-        "winners": list(event.winners),
-        "points": list(event.points),
-        "totals": list(event.totals),
-        "collected": list(event.collected),
-        "next_caller": event.next_caller,
-        "game_over": event.game_over,
-        "places": list(event.places),
-        "trump": event.trump,
-        "trump_seat": event.trump_seat,
-        "face_down": list(event.face_down),
-        "deal": _record(event.deal),
-    }
-
-
-def _record(record: DealRecord) -> Mapping[str, Any]:
-    return {
-        "caller": record.caller,
-        "hands": [list(hand) for hand in record.hands],
-        "filtered": record.filtered,
-        "tries": [
-            {"stage": tried.stage, "attempt": tried.attempt, "one_sided": list(tried.one_sided)}
-            for tried in record.tries
-        ],
-        "trump": record.trump,
-        "indicator": record.indicator,
-    }
+def _show_result(event: RoundEnded) -> Shown:
+    public = told(event, "round", "outcome", "winners", "points", "totals", "collected", "next_caller", "game_over")
+    return Shown(public | told(event, "places", "trump", "trump_seat", "face_down", "deal"))
 
 
 def _hand(state: State, seat: int | None) -> tuple[str, ...]:

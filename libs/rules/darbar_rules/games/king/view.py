@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from darbar_rules.cards import texts_of, unpacked
-from darbar_rules.game import Legal, Shown
+from darbar_rules.game import Legal, Shown, told
 from darbar_rules.games.king.declaring import remaining
-from darbar_rules.games.king.events import CardPlayed, DealRecord, Declared, Event, RoundDealt, RoundEnded, TrickTaken
+from darbar_rules.games.king.events import CardPlayed, Declared, Event, RoundDealt, RoundEnded, TrickTaken
 from darbar_rules.games.king.forms import Form20, FormLong, FormShort, declared_by_seat
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
@@ -92,7 +92,7 @@ def show(before: State, event: Event) -> Shown:
         case Declared():
             return _show_declaration(before, event)
         case RoundEnded():
-            return Shown(_result(event))
+            return _show_result(event)
         case _:
             assert_never(event)
 
@@ -135,34 +135,15 @@ def _hand(state: State, seat: int | None) -> tuple[str, ...]:
 
 def _show_deal(event: RoundDealt) -> Shown:
     sees = () if event.blind else range(SEATS)  # Blind: nobody looks before the contract is declared (K32-15).
-    return Shown(
-        {
-            "round": event.round,
-            "leader": event.leader,
-            "declarer": event.declarer,
-            "contract": event.contract,
-            "blind": event.blind,
-            "hand_counts": [len(hand) for hand in event.hands],
-            "to_act": event.to_act,
-            "turn": event.turn,
-        },
-        {seat: {"hand": list(event.hands[seat])} for seat in sees},
-    )
+    public = told(event, "round", "leader", "declarer", "contract", "blind", "to_act", "turn")
+    public["hand_counts"] = [len(hand) for hand in event.hands]
+    return Shown(public, {seat: {"hand": event.hands[seat]} for seat in sees})
 
 
 def _show_declaration(before: State, event: Declared) -> Shown:
     sees = enumerate(unpacked(before.deal.hands)) if before.deal.blind else ()
-    return Shown(
-        {
-            "seat": event.seat,
-            "contract": event.contract,
-            "suit": event.suit,
-            "forced": event.forced,
-            "to_act": event.to_act,
-            "turn": event.turn,
-        },
-        {seat: {"hand": list(hand)} for seat, hand in sees},
-    )
+    public = told(event, "seat", "contract", "suit", "forced", "to_act", "turn")
+    return Shown(public, {seat: {"hand": hand} for seat, hand in sees})
 
 
 def _card(event: CardPlayed) -> Mapping[str, Any]:
@@ -179,36 +160,11 @@ def _card(event: CardPlayed) -> Mapping[str, Any]:
 
 
 def _trick(taken: TrickTaken) -> Mapping[str, Any]:
-    shown: dict[str, Any] = {
-        "winner": taken.winner,
-        "counts": list(taken.counts),
-        "points": list(taken.points),
-    }
+    shown = {"winner": taken.winner, "counts": taken.counts, "points": taken.points}
     # Sent to every seat again and again: what is not so is left out.
-    if taken.hearts_broken:
-        shown["hearts_broken"] = True
-    return shown
+    return shown | {"hearts_broken": True} if taken.hearts_broken else shown
 
 
-def _result(event: RoundEnded) -> Mapping[str, Any]:
-    return {
-        "round": event.round,
-        "contract": event.contract,
-        "suit": event.suit,
-        "counts": list(event.counts),
-        "points": list(event.points),
-        "totals": list(event.totals),
-        "stopped_early": event.stopped_early,
-        "game_over": event.game_over,
-        "places": list(event.places),
-        "positive": list(event.positive),
-        "deal": _record(event.deal),
-    }
-
-
-def _record(record: DealRecord) -> Mapping[str, Any]:
-    return {
-        "declarer": record.declarer,
-        "leader": record.leader,
-        "hands": [list(hand) for hand in record.hands],
-    }
+def _show_result(event: RoundEnded) -> Shown:
+    public = told(event, "round", "contract", "suit", "counts", "points", "totals", "stopped_early", "game_over")
+    return Shown(public | told(event, "places", "positive", "deal"))

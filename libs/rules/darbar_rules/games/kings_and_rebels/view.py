@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from darbar_rules.cards import SUITS
-from darbar_rules.game import Legal, Shown
+from darbar_rules.game import Legal, Shown, told
 from darbar_rules.games.kings_and_rebels.auction import NOTHING
 from darbar_rules.games.kings_and_rebels.events import (
     BidMade,
@@ -15,7 +14,6 @@ from darbar_rules.games.kings_and_rebels.events import (
     CardPlayed,
     Convert,
     ConvertsNamed,
-    DealRecord,
     Event,
     Fate,
     RoundDealt,
@@ -123,15 +121,15 @@ def show(before: State, event: Event) -> Shown:
         case CardPlayed():
             return _show_card(before, event)
         case BidMade():
-            return Shown(_bid(event))
+            return Shown(told(event, "seat", "points", "forced", "leader", "to_act", "turn"))
         case BidPassed():
-            return Shown({"seat": event.seat, "leader": event.leader, "to_act": event.to_act, "turn": event.turn})
+            return Shown(told(event, "seat", "leader", "to_act", "turn"))
         case RoundDealt():
             return _show_deal(before, event)
         case ConvertsNamed():
             return _show_naming(before, event)
         case RoundEnded():
-            return Shown(_result(event))
+            return _show_result(event)
         case _:
             assert_never(event)
 
@@ -145,79 +143,31 @@ def _show_card(before: State, event: CardPlayed) -> Shown:
         "turn": event.turn,
     }
     if event.trick is not None:
-        public["trick"] = {"winner": event.trick.winner, "captured": list(event.trick.captured)}
+        public["trick"] = event.trick
     if event.converted is not None:
-        public["converted"] = _convert(event.converted)
+        public["converted"] = event.converted
     if event.spent is None:
         return Shown(public)
-    spent = {"spent": _convert(event.spent)}
+    spent = told(event, "spent")
     if before.terms.options.convert_cards == "public":
         return Shown(public | spent)
     assert before.deal.leader is not None
     return Shown(public, {before.deal.leader: spent})
 
 
-def _bid(event: BidMade) -> Mapping[str, Any]:
-    return {
-        "seat": event.seat,
-        "points": event.points,
-        "forced": event.forced,
-        "leader": event.leader,
-        "to_act": event.to_act,
-        "turn": event.turn,
-    }
-
-
 def _show_deal(before: State, event: RoundDealt) -> Shown:
-    return Shown(
-        {
-            "round": event.round,
-            "attempt": event.attempt,
-            "dealer": event.dealer,
-            "removed": list(before.terms.removed),
-            "hand_counts": [len(hand) for hand in event.hands],
-            "must_bid": event.must_bid,
-            "to_act": event.to_act,
-            "turn": event.turn,
-        },
-        {seat: {"hand": list(hand)} for seat, hand in enumerate(event.hands)},
-    )
+    public = told(event, "round", "attempt", "dealer", "must_bid", "to_act", "turn")
+    public |= {"removed": before.terms.removed, "hand_counts": [len(hand) for hand in event.hands]}
+    return Shown(public, {seat: {"hand": hand} for seat, hand in enumerate(event.hands)})
 
 
 def _show_naming(before: State, event: ConvertsNamed) -> Shown:
-    public: dict[str, Any] = {"seat": event.seat, "trump": event.trump, "to_act": event.to_act, "turn": event.turn}
-    converts = {"converts": [_convert(convert) for convert in event.converts]}
+    public, converts = told(event, "seat", "trump", "to_act", "turn"), told(event, "converts")
     if before.terms.options.convert_cards == "public":
         return Shown(public | converts)
     return Shown(public, {event.seat: converts})
 
 
-def _convert(convert: Convert) -> Mapping[str, Any]:
-    return {"card": convert.card, "ordinal": convert.ordinal}
-
-
-def _result(event: RoundEnded) -> Mapping[str, Any]:
-    return {
-        "round": event.round,
-        "leader": event.leader,
-        "bid": event.bid,
-        "trump": event.trump,
-        "rebels": list(event.rebels),
-        "converts": [
-            {"card": fate.card, "ordinal": fate.ordinal, "seat": fate.seat, "joined": fate.joined}
-            for fate in event.converts
-        ],
-        "captured": list(event.captured),
-        "red_points": event.red_points,
-        "success": event.success,
-        "winners": list(event.winners),
-        "points": list(event.points),
-        "totals": list(event.totals),
-        "game_over": event.game_over,
-        "places": list(event.places),
-        "deal": _record(event.deal),
-    }
-
-
-def _record(record: DealRecord) -> Mapping[str, Any]:
-    return {"dealer": record.dealer, "attempt": record.attempt, "hands": [list(hand) for hand in record.hands]}
+def _show_result(event: RoundEnded) -> Shown:
+    public = told(event, "round", "leader", "bid", "trump", "rebels", "converts", "captured", "red_points", "success")
+    return Shown(public | told(event, "winners", "points", "totals", "game_over", "places", "deal"))
