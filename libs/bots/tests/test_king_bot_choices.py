@@ -98,8 +98,8 @@ def test_a_card_that_somebody_had_to_throw_and_did_not_is_not_expected_there() -
     known = known_from(table.game.view(table.state, S))
     queens = table.state.form.contracts["no_girls"].counted_cards
     assert known.cannot[E] & queens == queens
-    assert known.lacks[E] == 1
-    assert known.cannot[N] == known.lacks[N] == 0
+    assert known.voids[E] == 1
+    assert known.cannot[N] == known.voids[N] == 0
 
 
 def test_a_long_strong_suit_is_declared_as_trump() -> None:

@@ -60,7 +60,7 @@ def _red_share(rebels: Policy, kings: Policy, seed: int) -> float:
         decision = policy.decide(KINGS_AND_REBELS.view(state, seat))
         state = reduce(KINGS_AND_REBELS.evolve, KINGS_AND_REBELS.decide(state, seat, decision, dice), state)
     assert state.match.ended is not None
-    return float(state.match.ended.red_points / state.terms.total)
+    return float(state.match.ended.red_points / state.setup.total)
 
 
 def _rebels(state: Any) -> set[int]:

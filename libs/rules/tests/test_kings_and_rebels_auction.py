@@ -11,7 +11,7 @@ from darbar_rules.game import Legal, Refusal, RuleRefused, Turn
 from darbar_rules.games.kings_and_rebels.events import Bid, BidMade, BidPassed, PassBid, PlayCard, RoundDealt
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
-from darbar_rules.games.kings_and_rebels.state import Match, Said
+from darbar_rules.games.kings_and_rebels.state import Call, Match
 from darbar_rules.games.kings_and_rebels.testing import NO_CHANCE, Played, bidding, lively_game, naming
 from darbar_rules.testing import chance_of
 
@@ -135,7 +135,7 @@ def test_kr_8_a_pass_is_accepted_off_turn_and_the_turn_stays() -> None:
     assert KINGS_AND_REBELS.legal(table.state, 3) == Legal(also=("pass_bid",))
     table = table.says("3:P 2:P")
     assert KINGS_AND_REBELS.turn(table.state) == before == Turn(1, 1, (1,))
-    assert table.state.auction.said == (Said(0, 150), Said(3), Said(2))
+    assert table.state.auction.calls == (Call(0, 150), Call(3), Call(2))
     assert on_turn(table.says("1:155")) == 4
     assert refusal(table, 4, Bid(160)) is Refusal.NOT_YOUR_TURN
 
@@ -219,7 +219,7 @@ def test_kr_10_everybody_passed_other_cards_by_the_next_dealer_in_the_same_round
     assert KINGS_AND_REBELS.turn(again.state) == Turn(3, 4, (1,), dealt=4)
     assert again.state.match.totals == (150, 0, 0, 150)
     assert KINGS_AND_REBELS.result(again.state) is None
-    assert again.state.auction.said == ()
+    assert again.state.auction.calls == ()
     order = chance.order("deal", 1, 52)
     assert dealt.hands[0] == tuple(TEXTS[place] for place in order[:13])
     record = KINGS_AND_REBELS.deal_record(again.state)

@@ -21,7 +21,7 @@ from darbar_rules.testing import STEADY, seeds, tables
 @given(data=st.data())
 def test_gen_6_each_card_of_kings_and_rebels_is_in_one_place(data: st.DataObject) -> None:
     options: Any = data.draw(tables(KINGS_AND_REBELS))
-    deck = mask_of(KINGS_AND_REBELS.new(options, options.seats).terms.deck)
+    deck = mask_of(KINGS_AND_REBELS.new(options, options.seats).setup.deck)
     for step in lively_game(options, data.draw(seeds())):
         state = step.after
         taken = [mask_of(trick.cards) for trick in state.middle.tricks]
@@ -69,7 +69,7 @@ def test_kr_15_plays_are_counted_by_anyone_and_every_convert_card_has_its_fate(d
                 assert (event.spent is not None) == (triggered and event.seat in rebels)
                 if triggered:
                     rebels.add(event.seat)
-    assert cards == len(step.after.terms.deck)
+    assert cards == len(step.after.setup.deck)
     ended = step.events[-1]
     assert isinstance(ended, RoundEnded)
     assert set(ended.rebels) == rebels

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
-from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
-from darbar_rules.games.kings_and_rebels.terms import terms_of
+from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions, setup_of
 from darbar_rules.testing import at_least, option_values
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rules" / "kings_and_rebels.md").read_text()
@@ -33,11 +32,11 @@ def test_the_page_lists_every_pack() -> None:
     }
     assert set(rows) == set(range(4, SEATS_MAX[2] + 1))
     for seats, (one, _, two, two_each) in rows.items():
-        assert terms_of(KingsAndRebelsOptions(seats=seats, decks=2)).held == int(two_each)
+        assert setup_of(KingsAndRebelsOptions(seats=seats, decks=2)).held == int(two_each)
         assert two
         assert bool(one) == (seats <= SEATS_MAX[1])
     for seats, (_, one_each, _, _) in at_least(5, (row for row in rows.items() if row[0] <= SEATS_MAX[1])):
-        assert terms_of(KingsAndRebelsOptions(seats=seats)).held == int(one_each)
+        assert setup_of(KingsAndRebelsOptions(seats=seats)).held == int(one_each)
 
 
 def test_the_page_names_every_ruling_that_a_player_can_notice() -> None:

@@ -10,9 +10,8 @@ from darbar_rules.cards import IDS_TWO_DECKS, TEXTS
 from darbar_rules.game import Refusal, RuleRefused, Turn
 from darbar_rules.games.kings_and_rebels.events import CardPlayed, PlayCard
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
-from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, setup_of
 from darbar_rules.games.kings_and_rebels.play import beats
-from darbar_rules.games.kings_and_rebels.terms import terms_of
 from darbar_rules.games.kings_and_rebels.testing import Played, lively_game, play, start
 from darbar_rules.testing import at_least, random_game
 
@@ -172,13 +171,13 @@ def test_kr_20_as_many_tricks_as_cards_in_hand_and_nothing_extra_for_the_last(
 def test_what_takes_a_trick_is_in_an_order_that_has_no_circle() -> None:
     """Of the cards that can win, each beats all that come before it."""
     for options in (TWO_DECKS, TOP_TWO):
-        terms = terms_of(options)
+        setup = setup_of(options)
         for trump in range(4):
             for led in range(4):
-                able = [card for card in range(52) if terms.suits[trump][card] in (led, trump)]
-                able.sort(key=lambda card: (terms.suits[trump][card] == trump, terms.ranks[card]))
-                assert all(beats(terms, trump, high, low) for low, high in pairwise(able))
-                assert not any(beats(terms, trump, low, high) for low, high in pairwise(able))
+                able = [card for card in range(52) if setup.suits[trump][card] in (led, trump)]
+                able.sort(key=lambda card: (setup.suits[trump][card] == trump, setup.ranks[card]))
+                assert all(beats(setup, trump, high, low) for low, high in pairwise(able))
+                assert not any(beats(setup, trump, low, high) for low, high in pairwise(able))
 
 
 def test_the_texts_of_both_decks_are_numbered_alike() -> None:

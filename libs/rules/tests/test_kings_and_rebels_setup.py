@@ -11,9 +11,8 @@ from darbar_rules.game import Turn
 from darbar_rules.games.kings_and_rebels.deals import deal_round
 from darbar_rules.games.kings_and_rebels.events import RoundDealt
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
-from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions, setup_of
 from darbar_rules.games.kings_and_rebels.pack import POINTS, texts_of
-from darbar_rules.games.kings_and_rebels.terms import terms_of
 from darbar_rules.games.kings_and_rebels.testing import lively_game
 from darbar_rules.options import OptionInvalid
 from darbar_rules.testing import chance_of, evolved, option_values, random_game
@@ -63,14 +62,14 @@ def test_kr_2_every_table_that_is_offered_has_its_pack() -> None:
 def test_kr_2_the_lowest_cards_without_points_are_left_out(decks: int, seats: int) -> None:
     removed, held = PACKS[decks, seats]
     options = KingsAndRebelsOptions(seats=seats, decks=decks)
-    terms = terms_of(options)
-    assert terms.removed == tuple(removed.split())
-    assert KINGS_AND_REBELS.view(KINGS_AND_REBELS.new(options, seats), None).removed == terms.removed
+    setup = setup_of(options)
+    assert setup.removed == tuple(removed.split())
+    assert KINGS_AND_REBELS.view(KINGS_AND_REBELS.new(options, seats), None).removed == setup.removed
     (dealt,) = deal_round(KINGS_AND_REBELS.new(options, seats), chance_of(1, round=1))
     assert [len(hand) for hand in dealt.hands] == [held] * seats
     cards = [TEXTS.index(card) for hand in dealt.hands for card in hand]
-    assert sorted(cards) == sorted(set(range(52 * decks)) - {TEXTS.index(card) for card in terms.removed})
-    assert sum(POINTS[card] for card in cards) == 250 * decks == terms.total
+    assert sorted(cards) == sorted(set(range(52 * decks)) - {TEXTS.index(card) for card in setup.removed})
+    assert sum(POINTS[card] for card in cards) == 250 * decks == setup.total
 
 
 @pytest.mark.ruling("KR-3")
@@ -123,12 +122,12 @@ def test_kr_5_the_first_dealer_is_drawn_by_lot() -> None:
 
 def test_the_defaults() -> None:
     assert KingsAndRebelsOptions() == KingsAndRebelsOptions(5, 1, None, False, True, "secret", None, False, False, None)
-    terms = terms_of(KingsAndRebelsOptions())
-    assert (terms.minimum, terms.converts_max, terms.rounds, terms.total) == (150, 3, 5, 250)
-    terms = terms_of(KingsAndRebelsOptions(seats=12, decks=2))
-    assert (terms.minimum, terms.converts_max, terms.rounds, terms.total) == (300, 10, 12, 500)
-    terms = terms_of(KingsAndRebelsOptions(seats=6, minimum_bid=75, convert_cards_max=1, rounds=24))
-    assert (terms.minimum, terms.converts_max, terms.rounds) == (75, 1, 24)
+    setup = setup_of(KingsAndRebelsOptions())
+    assert (setup.minimum, setup.converts_max, setup.rounds, setup.total) == (150, 3, 5, 250)
+    setup = setup_of(KingsAndRebelsOptions(seats=12, decks=2))
+    assert (setup.minimum, setup.converts_max, setup.rounds, setup.total) == (300, 10, 12, 500)
+    setup = setup_of(KingsAndRebelsOptions(seats=6, minimum_bid=75, convert_cards_max=1, rounds=24))
+    assert (setup.minimum, setup.converts_max, setup.rounds) == (75, 1, 24)
 
 
 def test_every_value_of_an_option_is_offered_at_some_table() -> None:

@@ -20,7 +20,7 @@ class Chances:
 
     def __init__(self, known: Known) -> None:
         self._known = known
-        self._misses = misses(known.others(), known.counts, known.lacks)
+        self._misses = misses(known.others(), known.counts, known.voids)
 
     def holds_none(self, seat: int, suit: int, cards: int) -> float:
         """That this seat holds none of these cards of a suit."""

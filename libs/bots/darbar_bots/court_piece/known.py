@@ -33,7 +33,7 @@ class Known:
     later: tuple[int, ...]  # who still plays to this trick after this seat
     counts: tuple[int, ...]
     unseen: int  # cards that others may hold
-    lacks: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
+    voids: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
     tricks_left: int  # this one included
     pile: int
     pile_needed: int
@@ -112,7 +112,7 @@ def known_from(view: CourtPieceView, *, attentive: bool = True) -> Known:
         later=tuple((view.seat + step) % SEATS for step in range(1, SEATS - len(view.trick))),
         counts=view.hand_counts,
         unseen=WHOLE_DECK & ~own & ~_mask_seen(played),
-        lacks=_lacks(played, caller=view.caller if view.options.trump == "hidden" else None, trump=suit),
+        voids=_voids_shown(played, caller=view.caller if view.options.trump == "hidden" else None, trump=suit),
         tricks_left=TRICKS_IN_ROUND - len(view.tricks),
         pile=view.pile,
         pile_needed=view.pile_needed,
@@ -145,15 +145,15 @@ def _mask_seen(played: Iterable[Sequence[SeenCard]]) -> int:
     return mask_of_texts(seen.card for trick in played for seen in trick if seen.card is not None)
 
 
-def _lacks(played: Iterable[Sequence[SeenCard]], *, caller: int | None, trump: int | None) -> tuple[int, ...]:
+def _voids_shown(played: Iterable[Sequence[SeenCard]], *, caller: int | None, trump: int | None) -> tuple[int, ...]:
     """Who did not follow a suit has no more of it."""
-    lacks = [0] * SEATS
+    voids = [0] * SEATS
     for trick in played:
         led = _suit_led(trick)
         for seen in trick:
             if led is not None and (seen.card is None or SUIT_OF[IDS[seen.card]] != led):
-                lacks[seen.seat] |= 1 << led
+                voids[seen.seat] |= 1 << led
     if caller is not None and trump is not None:
         # He did not follow because his last trump lay face down; it is in his hand by now.
-        lacks[caller] &= ~(1 << trump)
-    return tuple(lacks)
+        voids[caller] &= ~(1 << trump)
+    return tuple(voids)

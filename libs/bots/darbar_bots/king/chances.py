@@ -18,7 +18,7 @@ class Chances:
 
     def __init__(self, known: Known) -> None:
         self._known = known
-        self._misses = misses(known.others(), known.counts, known.lacks)
+        self._misses = misses(known.others(), known.counts, known.voids)
 
     def holds(self, seat: int, card: int) -> float:
         """That this seat holds an unseen card."""

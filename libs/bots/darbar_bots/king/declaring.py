@@ -116,7 +116,7 @@ def _on_lead(view: KingView, contract: Contract, hand: int, trump: int | None) -
         later=tuple((view.seat + step) % SEATS for step in range(1, SEATS)),
         counts=view.hand_counts,
         unseen=mask_of(form_from(view).deck) & ~hand,
-        lacks=(0,) * SEATS,
+        voids=(0,) * SEATS,
         cannot=(0,) * SEATS,
         number=0,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from darbar_bots.policy import ViewInvalid, naming_only_what_there_is
-from darbar_bots.voids import lacking
+from darbar_bots.voids import voids_shown
 from darbar_rules.cards import IDS, SUIT_MASKS, SUIT_OF, SUITS, mask_of, mask_of_texts
 from darbar_rules.games.king.contracts import KING_OF_HEARTS, Contract
 from darbar_rules.games.king.forms import Form, form_of
@@ -34,7 +34,7 @@ class Known:
     later: tuple[int, ...]  # who still plays to this trick after this seat
     counts: tuple[int, ...]
     unseen: int  # cards that others may hold
-    lacks: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
+    voids: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
     cannot: tuple[int, ...]  # by seat: cards it is known not to hold, as a mask
     number: int  # of this trick, from 0
 
@@ -63,7 +63,7 @@ def known_from(view: KingView, *, attentive: bool = True) -> Known:
     played = [*finished, view.trick]
     hand = mask_of_texts(view.hand)
     contract = form.contracts[view.contract]
-    lacks = lacking(played, SUIT_OF, SEATS)
+    voids = voids_shown(played, SUIT_OF, SEATS)
     return Known(
         seat=view.seat,
         legal=mask_of_texts(view.legal.play),
@@ -77,8 +77,8 @@ def known_from(view: KingView, *, attentive: bool = True) -> Known:
         later=tuple((view.seat + step) % SEATS for step in range(1, SEATS - len(view.trick))),
         counts=view.hand_counts,
         unseen=mask_of(form.deck) & ~hand & ~mask_of_texts(seen.card for trick in played for seen in trick),
-        lacks=lacks,
-        cannot=_cannot(played, lacks, contract),
+        voids=voids,
+        cannot=_cannot(played, voids, contract),
         number=len(view.tricks),
     )
 
@@ -96,10 +96,10 @@ def form_from(view: KingView) -> Form:
     raise ViewInvalid("a view of no King game")
 
 
-def _cannot(played: Iterable[Sequence[SeenCard]], lacks: Sequence[int], contract: Contract) -> tuple[int, ...]:
+def _cannot(played: Iterable[Sequence[SeenCard]], voids: Sequence[int], contract: Contract) -> tuple[int, ...]:
     """Who had to throw a card that counts, or the king of hearts, and threw another one, has none of them."""
-    due = contract.thrown_first or (KING_OF_HEARTS if contract.king_of_hearts_first else 0)
-    cannot = [sum(SUIT_MASKS[suit] for suit in range(len(SUITS)) if lacks[seat] >> suit & 1) for seat in range(SEATS)]
+    due = contract.due_when_void or (KING_OF_HEARTS if contract.king_of_hearts_first else 0)
+    cannot = [sum(SUIT_MASKS[suit] for suit in range(len(SUITS)) if voids[seat] >> suit & 1) for seat in range(SEATS)]
     for trick in played:
         for seen in trick:
             card = IDS[seen.card]

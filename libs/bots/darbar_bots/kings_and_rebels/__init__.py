@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from darbar_bots.kings_and_rebels.bidding import bid_or_pass, partners_needed
-from darbar_bots.kings_and_rebels.known import hand_of, known_from, terms_from
+from darbar_bots.kings_and_rebels.known import hand_of, known_from, setup_from
 from darbar_bots.kings_and_rebels.naming import best_converts, best_trump
 from darbar_bots.kings_and_rebels.play import Position
 from darbar_bots.policy import Policy, ViewInvalid, check_turn
@@ -13,7 +13,7 @@ from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 
 
 class RulePolicy:
-    """Bids what its hand is likely to bring, names the strongest cards it lacks, weighs each card by its trick."""
+    """Bids what its hand is likely to bring, names the strongest cards it does not hold, weighs each card by its trick."""
 
     def __init__(self, *, attentive: bool) -> None:
         self._attentive = attentive
@@ -30,14 +30,14 @@ class RulePolicy:
         return PlayCard(TEXTS[Position(known, saves=self._attentive).best(known.legal).card])
 
     def _bid(self, view: KingsAndRebelsView) -> Decision:
-        points = bid_or_pass(view, terms_from(view.options), hand_of(view))
+        points = bid_or_pass(view, setup_from(view.options), hand_of(view))
         return PassBid() if points is None else Bid(points)
 
     def _name(self, view: KingsAndRebelsView) -> Decision:
-        terms, hand = terms_from(view.options), hand_of(view)
-        trump = best_trump(terms, hand)
-        count = partners_needed(terms, hand, trump, view.bid or terms.minimum)
-        return NameConverts(SUITS[trump], best_converts(terms, hand, trump, count))
+        setup, hand = setup_from(view.options), hand_of(view)
+        trump = best_trump(setup, hand)
+        count = partners_needed(setup, hand, trump, view.bid or setup.minimum)
+        return NameConverts(SUITS[trump], best_converts(setup, hand, trump, count))
 
 
 REGULAR: Policy = RulePolicy(attentive=True)

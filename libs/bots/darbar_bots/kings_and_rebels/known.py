@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import Final
 
 from darbar_bots.policy import ViewInvalid, naming_only_what_there_is
-from darbar_bots.voids import lacking
+from darbar_bots.voids import voids_shown
 from darbar_rules.cards import IDS_TWO_DECKS, SUITS, cards_of, mask_of
 from darbar_rules.games.kings_and_rebels.events import Convert
-from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, check
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, Setup, check, setup_of
 from darbar_rules.games.kings_and_rebels.pack import POINTS, mask_of_hand
-from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
 from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 from darbar_rules.options import OptionInvalid
 
@@ -28,7 +27,7 @@ class Known:
     """A position as one seat knows it, while it is that seat's turn to play a card."""
 
     seat: int
-    terms: Terms
+    setup: Setup
     trump: int
     legal: int
     hand: int
@@ -39,7 +38,7 @@ class Known:
     later: tuple[int, ...]  # who still plays to this trick after this seat
     counts: tuple[int, ...]
     unseen: int  # cards that others may hold
-    lacks: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
+    voids: tuple[int, ...]  # by seat: a bit for each suit it is known not to hold
     leader: int  # of the Rebels
     rebels: tuple[int, ...]  # whom everybody knows
     converts: tuple[Convert, ...]  # that have yet to be played, as far as the seat may know them
@@ -48,20 +47,20 @@ class Known:
     @property
     def suits(self) -> tuple[int, ...]:
         """The suit of each card."""
-        return self.terms.suits[self.trump]
+        return self.setup.suits[self.trump]
 
     @property
     def masks(self) -> tuple[int, ...]:
         """The cards of each suit."""
-        return self.terms.masks[self.trump]
+        return self.setup.masks[self.trump]
 
     def others(self) -> tuple[int, ...]:
         """The other seats in the order of play."""
-        return tuple((self.seat + step) % self.terms.seats for step in range(1, self.terms.seats))
+        return tuple((self.seat + step) % self.setup.seats for step in range(1, self.setup.seats))
 
     def higher(self, card: int) -> int:
         """The cards of its suit that beat it when they come after it."""
-        return higher_cards(self.terms, self.trump)[card]
+        return higher_cards(self.setup, self.trump)[card]
 
     def beats(self, card: int, best: int) -> bool:
         if self.suits[card] == self.suits[best]:
@@ -77,11 +76,11 @@ def known_from(view: KingsAndRebelsView, *, attentive: bool = True) -> Known:
     """
     if view.seat is None or not view.legal.play or view.trump is None or view.rebel_leader is None:
         raise ViewInvalid("it is not this seat's turn to play a card")
-    terms = terms_from(view.options)
-    if len(view.hand_counts) != terms.seats or not set(view.legal.play) <= set(view.hand):
+    setup = setup_from(view.options)
+    if len(view.hand_counts) != setup.seats or not set(view.legal.play) <= set(view.hand):
         raise ViewInvalid("its parts contradict each other")
     trump = SUITS.index(view.trump)
-    suits = terms.suits[trump]
+    suits = setup.suits[trump]
     finished = [trick.cards for trick in view.tricks] if attentive else []
     played = [*finished, view.trick]
     hand = mask_of_hand(view.hand)
@@ -90,7 +89,7 @@ def known_from(view: KingsAndRebelsView, *, attentive: bool = True) -> Known:
     fates = {(fate.card, fate.ordinal) for fate in view.fates}
     return Known(
         seat=view.seat,
-        terms=terms,
+        setup=setup,
         trump=trump,
         legal=mask_of_hand(view.legal.play),
         hand=hand,
@@ -98,10 +97,10 @@ def known_from(view: KingsAndRebelsView, *, attentive: bool = True) -> Known:
         best=next((IDS_TWO_DECKS[one.card] for one in view.trick if one.seat == view.winning), None),
         winning=view.winning,
         points=sum(POINTS[card] for card in lying),
-        later=tuple((view.seat + step) % terms.seats for step in range(1, terms.seats - len(lying))),
+        later=tuple((view.seat + step) % setup.seats for step in range(1, setup.seats - len(lying))),
         counts=view.hand_counts,
-        unseen=mask_of(terms.deck) & ~hand & ~seen,
-        lacks=lacking(played, suits, terms.seats),
+        unseen=mask_of(setup.deck) & ~hand & ~seen,
+        voids=voids_shown(played, suits, setup.seats),
         leader=view.rebel_leader,
         rebels=view.rebels,
         converts=tuple(one for one in view.converts if (one.card, one.ordinal) not in fates),
@@ -115,20 +114,20 @@ def hand_of(view: KingsAndRebelsView) -> int:
     return mask_of_hand(view.hand)
 
 
-def terms_from(options: KingsAndRebelsOptions) -> Terms:
+def setup_from(options: KingsAndRebelsOptions) -> Setup:
     """What the options come to. Raises ViewInvalid for options that no table has."""
     try:
         check(options)
     except OptionInvalid as invalid:
         raise ViewInvalid(str(invalid)) from invalid
-    return terms_of(options)
+    return setup_of(options)
 
 
 @lru_cache(maxsize=ORDERS_KEPT)
-def higher_cards(terms: Terms, trump: int) -> tuple[int, ...]:
+def higher_cards(setup: Setup, trump: int) -> tuple[int, ...]:
     """For each card those of its suit that beat it: of two equal ones the later one does so only by the option."""
-    suits, ranks = terms.suits[trump], terms.ranks
-    later = terms.options.later_equal_card_wins
+    suits, ranks = setup.suits[trump], setup.ranks
+    later = setup.options.later_equal_card_wins
     return tuple(
         mask_of(
             other

@@ -43,7 +43,7 @@ class Position:
     def best(self, cards: int) -> Choice:
         """The best of these cards; of equally good ones the lowest."""
         choices = [Choice(card, self.value(card)) for card in cards_of(cards)]
-        return max(choices, key=lambda choice: (choice.value, -self._known.terms.ranks[choice.card], -choice.card))
+        return max(choices, key=lambda choice: (choice.value, -self._known.setup.ranks[choice.card], -choice.card))
 
     def value(self, card: int) -> float:
         """What the trick is likely to bring when this card is played, less what the card would bring later."""
@@ -71,7 +71,7 @@ class Position:
         if not self._saves or known.tricks_left == 1:
             return 0.0
         holds = self._chances.holds_when_led(card)
-        trick = self._mean * (known.terms.seats - 1)
+        trick = self._mean * (known.setup.seats - 1)
         worth = KEEP_WINNER * holds * trick + KEEP_POINTS * POINTS[card] * (2 * holds - 1)
-        worth += KEEP_RANK * known.terms.ranks[card]
+        worth += KEEP_RANK * known.setup.ranks[card]
         return worth + KEEP_TRUMP if known.suits[card] == known.trump else worth

@@ -22,18 +22,18 @@ def sides(known: Known) -> tuple[float, ...]:
 def _rebels(known: Known) -> tuple[float, ...]:
     """How likely each seat is a Rebel or will be one. A King who knows nothing of it takes himself for a King."""
     if known.converts:
-        return tuple(_by_cards(known, seat) for seat in range(known.terms.seats))
-    others = known.terms.seats - len(known.rebels)
-    left = LIKELY_PARTNERS * known.terms.converts_max - (len(known.rebels) - 1)
+        return tuple(_by_cards(known, seat) for seat in range(known.setup.seats))
+    others = known.setup.seats - len(known.rebels)
+    left = LIKELY_PARTNERS * known.setup.converts_max - (len(known.rebels) - 1)
     unknown = min(max(left / others, 0.0), 0.5) if others and not _knows_all(known) else 0.0
     return tuple(
-        1.0 if seat in known.rebels else 0.0 if seat == known.seat else unknown for seat in range(known.terms.seats)
+        1.0 if seat in known.rebels else 0.0 if seat == known.seat else unknown for seat in range(known.setup.seats)
     )
 
 
 def _knows_all(known: Known) -> bool:
     """No convert card is left, to somebody who would see it."""
-    return known.seat == known.leader or known.terms.options.convert_cards == "public"
+    return known.seat == known.leader or known.setup.options.convert_cards == "public"
 
 
 def _by_cards(known: Known, seat: int) -> float:

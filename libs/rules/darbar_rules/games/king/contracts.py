@@ -44,8 +44,8 @@ class Contract:
     counted_from: int = 0  # or without any, the tricks from this number on
     stops_after: int = 0  # the deal is over once so many are counted; 0: it is played to its end
     overtrump: bool = False  # who cannot follow goes over the highest trump lying, if able
-    thrown_first: int = 0  # who cannot follow plays one of these, if able
-    slipped_under: int = 0  # who follows plays one of these below the best card lying, if able
+    due_when_void: int = 0  # who cannot follow plays one of these, if able
+    due_under_best: int = 0  # who follows plays one of these below the best card lying, if able
     hearts_led: HeartsLed = "free"  # never: but by a hand of hearts only
     king_of_hearts_first: bool = False  # the king of hearts is played as soon as it may be
 
@@ -63,15 +63,15 @@ def contracts_20(options: King20Options) -> tuple[Contract, ...]:
     boys = _of_cards("no_boys", KINGS_AND_JACKS, -60, DECK_52)
     girls = _of_cards("no_girls", QUEENS, -100, DECK_52)
     king = _of_cards("no_king_of_hearts", KING_OF_HEARTS, -320, DECK_52)
-    thrown_for_king = HEARTS if options.heart_forced_in_king_of_hearts else KING_OF_HEARTS
+    due_for_king = HEARTS if options.heart_forced_in_king_of_hearts else KING_OF_HEARTS
     under = options.must_underplay
     made = (
         trump,
         _of_tricks("no_tricks", -50, tricks),
-        replace(hearts, thrown_first=HEARTS, hearts_led=led),
-        replace(boys, thrown_first=KINGS_AND_JACKS, slipped_under=KINGS_AND_JACKS if under else 0),
-        replace(girls, thrown_first=QUEENS, slipped_under=QUEENS if under else 0),
-        replace(king, thrown_first=thrown_for_king, hearts_led=led),
+        replace(hearts, due_when_void=HEARTS, hearts_led=led),
+        replace(boys, due_when_void=KINGS_AND_JACKS, due_under_best=KINGS_AND_JACKS if under else 0),
+        replace(girls, due_when_void=QUEENS, due_under_best=QUEENS if under else 0),
+        replace(king, due_when_void=due_for_king, hearts_led=led),
         _of_last_tricks("no_last_two", -180, tricks),
     )
     return made if options.early_stop else tuple(replace(contract, stops_after=0) for contract in made)

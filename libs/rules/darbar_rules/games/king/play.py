@@ -52,9 +52,9 @@ def legal_cards(state: State) -> int:
     else:
         cards = hand & SUIT_MASKS[SUIT_OF[play.trick[0]]]
         if not cards:
-            cards = _thrown(contract, play, hand)
-        elif contract.slipped_under:
-            cards = cards & contract.slipped_under & (BITS[_best(play)] - 1) or cards
+            cards = _discards(contract, play, hand)
+        elif contract.due_under_best:
+            cards = cards & contract.due_under_best & (BITS[_best(play)] - 1) or cards
     if contract.king_of_hearts_first and cards & KING_OF_HEARTS:
         return KING_OF_HEARTS
     return cards
@@ -83,10 +83,10 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
     return (event,)
 
 
-def _thrown(contract: Contract, play: Play, hand: int) -> int:
+def _discards(contract: Contract, play: Play, hand: int) -> int:
     """What a seat that cannot follow suit may play (K20-10, K20-11; K32-7 has no duty)."""
     if play.trump is None:
-        return hand & contract.thrown_first or hand
+        return hand & contract.due_when_void or hand
     trumps = hand & SUIT_MASKS[play.trump]
     best = _best(play)
     if contract.overtrump and SUIT_OF[best] == play.trump:

@@ -23,13 +23,13 @@ def legal_bids(state: State, seat: int) -> Legal:
     may_pass = _may_not_pass(state, seat) is None
     if seat != state.play.to_act:
         return MAY_PASS if may_pass else NOTHING
-    return Legal(name=_bids_offered(lowest_bid(state), state.terms.total), also=PASS if may_pass else ())
+    return Legal(name=_bids_offered(lowest_bid(state), state.setup.total), also=PASS if may_pass else ())
 
 
 def lowest_bid(state: State) -> int:
     """The least that may be bid now."""
     high = state.auction.high
-    return state.terms.minimum if high is None else high + BID_STEP
+    return state.setup.minimum if high is None else high + BID_STEP
 
 
 def bid(state: State, seat: int, points: Any) -> tuple[Event, ...]:
@@ -37,12 +37,12 @@ def bid(state: State, seat: int, points: Any) -> tuple[Event, ...]:
     _check_bidding(state)
     if seat != state.play.to_act:
         raise RuleRefused(Refusal.NOT_YOUR_TURN)
-    terms, lowest = state.terms, lowest_bid(state)
+    setup, lowest = state.setup, lowest_bid(state)
     if type(points) is not int or points < lowest:
         raise RuleRefused(Refusal.BID_TOO_LOW, lowest=lowest)
-    if points > terms.total:
-        raise RuleRefused(Refusal.BID_TOO_HIGH, highest=terms.total)
-    if terms.options.bid_multiples_of_5 and points % BID_STEP:
+    if points > setup.total:
+        raise RuleRefused(Refusal.BID_TOO_HIGH, highest=setup.total)
+    if setup.options.bid_multiples_of_5 and points % BID_STEP:
         raise RuleRefused(Refusal.BID_NOT_MULTIPLE_OF_5)
     return (_bid_made(state, seat, points),)
 
@@ -66,8 +66,8 @@ def pass_bid(state: State, seat: int, chance: Chance) -> tuple[Event, ...]:
 
 def _nobody_left(state: State, seat: int, chance: Chance) -> tuple[Event, ...]:
     """The last seat names no bid: it leads at the minimum, or everybody has passed (KR-9, KR-10)."""
-    if state.terms.options.last_seat_must_bid:
-        return (_bid_made(state, seat, state.terms.minimum, forced=True),)
+    if state.setup.options.last_seat_must_bid:
+        return (_bid_made(state, seat, state.setup.minimum, forced=True),)
     turn = state.play.turn + 1
     return BidPassed(seat, turn), deal_again(state, chance, turn=turn)
 
@@ -75,20 +75,20 @@ def _nobody_left(state: State, seat: int, chance: Chance) -> tuple[Event, ...]:
 def _bid_made(state: State, seat: int, points: int, *, forced: bool = False) -> BidMade:
     turn = state.play.turn + 1
     left = _left(state, state.auction.passed)
-    if left == (seat,) or points > state.terms.total - BID_STEP:
+    if left == (seat,) or points > state.setup.total - BID_STEP:
         return BidMade(seat, points, turn, to_act=seat, leader=seat, forced=forced)
     return BidMade(seat, points, turn, to_act=_next(state, Auction(bidder=seat), left, seat))
 
 
 def _left(state: State, passed: int) -> tuple[int, ...]:
     """The seats that have not passed."""
-    return tuple(seat for seat in range(state.terms.seats) if not passed & BITS[seat])
+    return tuple(seat for seat in range(state.setup.seats) if not passed & BITS[seat])
 
 
 def _next(state: State, auction: Auction, left: tuple[int, ...], seat: int) -> int:
     """Who is asked after this seat; nobody is asked to raise his own bid."""
     asked = (other for other in left if other != auction.bidder)
-    return min(asked, key=lambda other: (other - seat - 1) % state.terms.seats)
+    return min(asked, key=lambda other: (other - seat - 1) % state.setup.seats)
 
 
 def _may_not_pass(state: State, seat: int) -> Refusal | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT, IDS_TWO_DECKS, RANK_OF, SUIT_OF, SUITS, TEXTS, cards_of
 from darbar_rules.games.kings_and_rebels.events import Bid, Convert, Decision, NameConverts, PassBid, PlayCard
+from darbar_rules.games.kings_and_rebels.options import setup_of
 from darbar_rules.games.kings_and_rebels.pack import POINTS, SUIT_MASKS, mask_of_hand
-from darbar_rules.games.kings_and_rebels.terms import terms_of
 from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 
 # Where the convert card is looked for when the leader has every card of the trump suit.
@@ -35,20 +35,20 @@ def longest_suit(hand: int) -> int:
 
 def highest_not_held(view: KingsAndRebelsView, hand: int, trump: int) -> str:
     """The highest card in use of the trump suit that is not in this hand; then of the others."""
-    terms = terms_of(view.options)
+    setup = setup_of(view.options)
     held = {card % CARDS_IN_DECK for card in cards_of(hand)}
     others = [SUITS.index(suit) for suit in OTHER_SUITS if SUITS.index(suit) != trump]
     return next(
         TEXTS[face]
         for suit in (trump, *others)
         for face in reversed(range(suit * CARDS_IN_SUIT, (suit + 1) * CARDS_IN_SUIT))
-        if face not in held and terms.copies[face]
+        if face not in held and setup.copies[face]
     )
 
 
 def lowest(view: KingsAndRebelsView) -> str:
     """The lowest-ranked legal card, clubs before diamonds, hearts, spades."""
-    ranks = terms_of(view.options).ranks
+    ranks = setup_of(view.options).ranks
 
     def order(text: str) -> tuple[int, int, int, int]:
         card = IDS_TWO_DECKS[text]

@@ -24,10 +24,9 @@ from darbar_rules.games.kings_and_rebels.events import (
     RoundDealt,
     RoundEnded,
 )
-from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, Setup
 from darbar_rules.games.kings_and_rebels.pack import FACES, mask_of_hand
 from darbar_rules.games.kings_and_rebels.state import Deal, State
-from darbar_rules.games.kings_and_rebels.terms import Terms
 from darbar_rules.games.kings_and_rebels.testing import lively_game
 from darbar_rules.games.kings_and_rebels.view import knows_converts
 from darbar_rules.indistinguishable import Means, exchange, exchanged
@@ -70,7 +69,7 @@ def look_of(before: State, event: Event, seat: int | None) -> object:
     match event:
         case CardPlayed():
             leads = seat is not None and seat == before.deal.leader
-            told = leads or before.terms.options.convert_cards == "public"
+            told = leads or before.setup.options.convert_cards == "public"
             return event.seat, event.card, event.converted, event.spent if told else None
         case RoundEnded():
             return "everything"
@@ -82,7 +81,7 @@ def _other_event(before: State, event: Event, seat: int | None, dice: random.Ran
     if isinstance(event, RoundDealt):
         return other_deal(event, seat, dice)
     if isinstance(event, ConvertsNamed):
-        return other_naming(event, before.terms, seat, dice)
+        return other_naming(event, before.setup, seat, dice)
     return event
 
 
@@ -117,11 +116,11 @@ def other_deal(event: RoundDealt, seat: int | None, dice: random.Random) -> Roun
     return replace(event, hands=exchanged(event.hands, exchange(event.hands, known, dice)))
 
 
-def other_naming(event: ConvertsNamed, terms: Terms, seat: int | None, dice: random.Random) -> ConvertsNamed:
+def other_naming(event: ConvertsNamed, setup: Setup, seat: int | None, dice: random.Random) -> ConvertsNamed:
     """Other convert cards, for a seat that is not told them."""
-    if seat == event.seat or terms.options.convert_cards == "public":
+    if seat == event.seat or setup.options.convert_cards == "public":
         return event
-    return replace(event, converts=_drawn(terms, dice, free=_every(terms), kept=()))
+    return replace(event, converts=_drawn(setup, dice, free=_every(setup), kept=()))
 
 
 def _other_converts(state: State, deal: Deal, dice: random.Random, *, kept: Convert | None) -> Deal:
@@ -130,8 +129,8 @@ def _other_converts(state: State, deal: Deal, dice: random.Random, *, kept: Conv
     shown = {Convert(fate.card, fate.ordinal) for fate in deal.fates if fate.joined}
     kept_all = (*shown, kept) if kept is not None and kept not in shown else tuple(shown)
     by_kings = {play.convert for play in played if not play.rebel}
-    free = [one for one in _every(state.terms) if one not in by_kings and one not in kept_all]
-    converts = _drawn(state.terms, dice, free=free, kept=kept_all)
+    free = [one for one in _every(state.setup) if one not in by_kings and one not in kept_all]
+    converts = _drawn(state.setup, dice, free=free, kept=kept_all)
     fates = tuple(
         Fate(play.convert.card, play.convert.ordinal, play.seat, joined=play.convert in shown)
         for play in played
@@ -141,7 +140,7 @@ def _other_converts(state: State, deal: Deal, dice: random.Random, *, kept: Conv
 
 
 def _history(state: State) -> Iterator[Played]:
-    deal, seats = state.deal, state.terms.seats
+    deal, seats = state.deal, state.setup.seats
     joined = {Convert(fate.card, fate.ordinal) for fate in deal.fates if fate.joined}
     rebels = {deal.leader}
     counts: dict[int, int] = {}
@@ -156,12 +155,12 @@ def _history(state: State) -> Iterator[Played]:
                 rebels.add(seat)
 
 
-def _every(terms: Terms) -> list[Convert]:
-    return [Convert(text, ordinal) for text, face in IDS.items() for ordinal in range(1, terms.copies[face] + 1)]
+def _every(setup: Setup) -> list[Convert]:
+    return [Convert(text, ordinal) for text, face in IDS.items() for ordinal in range(1, setup.copies[face] + 1)]
 
 
-def _drawn(terms: Terms, dice: random.Random, *, free: list[Convert], kept: tuple[Convert, ...]) -> tuple[Convert, ...]:
-    count = dice.randint(max(1, len(kept)), terms.converts_max)
+def _drawn(setup: Setup, dice: random.Random, *, free: list[Convert], kept: tuple[Convert, ...]) -> tuple[Convert, ...]:
+    count = dice.randint(max(1, len(kept)), setup.converts_max)
     drawn = [*kept, *dice.sample(free, min(count - len(kept), len(free)))]
     return tuple(dice.sample(drawn, len(drawn)))
 

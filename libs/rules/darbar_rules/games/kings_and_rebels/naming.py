@@ -8,24 +8,24 @@ from typing import Any, Final
 from darbar_rules.cards import CARDS_IN_DECK, IDS, SUITS, TEXTS
 from darbar_rules.game import Legal, Refusal, RuleRefused
 from darbar_rules.games.kings_and_rebels.events import Convert, ConvertsNamed, Event, NameConverts
+from darbar_rules.games.kings_and_rebels.options import TABLES_KEPT, Setup
 from darbar_rules.games.kings_and_rebels.state import State
-from darbar_rules.games.kings_and_rebels.terms import TABLES_KEPT, Terms
 
 TRUMP_MARK: Final = "trump:"
 COUNT_MARK: Final = "converts:"
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def legal_names(terms: Terms) -> Legal:
+def legal_names(setup: Setup) -> Legal:
     """Suits as "trump:S", how many convert cards as "converts:3", and each of them as "AH:2", its second play."""
     return Legal(
         name=(
             *(TRUMP_MARK + suit for suit in SUITS),
-            *(f"{COUNT_MARK}{count}" for count in range(1, terms.converts_max + 1)),
+            *(f"{COUNT_MARK}{count}" for count in range(1, setup.converts_max + 1)),
             *(
                 f"{TEXTS[face]}:{ordinal}"
                 for face in range(CARDS_IN_DECK)
-                for ordinal in range(1, terms.copies[face] + 1)
+                for ordinal in range(1, setup.copies[face] + 1)
             ),
         )
     )
@@ -58,24 +58,24 @@ def name_converts(state: State, seat: int, decision: NameConverts) -> tuple[Even
     converts = decision.converts
     if not isinstance(converts, tuple):
         raise RuleRefused(Refusal.CONVERT_UNKNOWN)
-    if not 1 <= len(converts) <= state.terms.converts_max:
-        raise RuleRefused(Refusal.CONVERT_COUNT_WRONG, most=state.terms.converts_max)
+    if not 1 <= len(converts) <= state.setup.converts_max:
+        raise RuleRefused(Refusal.CONVERT_COUNT_WRONG, most=state.setup.converts_max)
     for convert in converts:
-        _check(state.terms, convert)
+        _check(state.setup, convert)
     if len(set(converts)) < len(converts):
         raise RuleRefused(Refusal.CONVERT_NAMED_TWICE)
     return (ConvertsNamed(seat, decision.trump, converts, turn=state.play.turn + 1, to_act=seat),)
 
 
-def _check(terms: Terms, convert: Any) -> None:
+def _check(setup: Setup, convert: Any) -> None:
     """A card in use, and a play of it that will come (KR-14)."""
     if not isinstance(convert, Convert) or type(convert.ordinal) is not int:
         raise RuleRefused(Refusal.CONVERT_UNKNOWN)
     face = IDS.get(convert.card)
-    if face is None or not terms.copies[face]:
+    if face is None or not setup.copies[face]:
         raise RuleRefused(Refusal.CARD_UNKNOWN, card=convert.card)
-    if not 1 <= convert.ordinal <= terms.copies[face]:
-        raise RuleRefused(Refusal.CONVERT_UNKNOWN, card=convert.card, plays=terms.copies[face])
+    if not 1 <= convert.ordinal <= setup.copies[face]:
+        raise RuleRefused(Refusal.CONVERT_UNKNOWN, card=convert.card, plays=setup.copies[face])
 
 
 def _convert(name: str) -> Convert:

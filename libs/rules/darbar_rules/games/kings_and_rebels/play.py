@@ -18,10 +18,10 @@ from darbar_rules.games.kings_and_rebels.events import (
     TrickTaken,
 )
 from darbar_rules.games.kings_and_rebels.naming import TRUMP_MARK, legal_names, name_converts, namings
+from darbar_rules.games.kings_and_rebels.options import Setup
 from darbar_rules.games.kings_and_rebels.pack import COPIES, FACES, POINTS, SECOND_COPY, held_as, texts_of
 from darbar_rules.games.kings_and_rebels.scoring import round_ended
 from darbar_rules.games.kings_and_rebels.state import Deal, State, evolve
-from darbar_rules.games.kings_and_rebels.terms import Terms
 
 
 def decide(state: State, seat: int, decision: Decision, chance: Chance) -> tuple[Event, ...]:
@@ -46,7 +46,7 @@ def legal(state: State, seat: int) -> Legal:
     if seat != state.play.to_act:
         return NOTHING
     if state.match.phase == "naming":
-        return legal_names(state.terms)
+        return legal_names(state.setup)
     return Legal(texts_of(legal_cards(state)))
 
 
@@ -65,12 +65,12 @@ def choices(legal: Legal) -> tuple[Decision, ...]:
 
 def legal_cards(state: State) -> int:
     """The cards that the seat on turn may play, as a mask: whoever cannot follow plays anything (KR-19)."""
-    terms, play, trump = state.terms, state.play, state.deal.trump
+    setup, play, trump = state.setup, state.play, state.deal.trump
     assert play.to_act is not None
     assert trump is not None
     hand = play.hands[play.to_act]
     if play.trick:
-        return hand & terms.masks[trump][terms.suits[trump][play.trick[0]]] or hand
+        return hand & setup.masks[trump][setup.suits[trump][play.trick[0]]] or hand
     return hand
 
 
@@ -81,7 +81,7 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
         raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
     if phase != "playing":
         raise RuleRefused(Refusal.NOT_NOW if phase == "bidding" else Refusal.TRUMP_NOT_CHOSEN)
-    if IDS_TWO_DECKS.get(text, len(TEXTS)) >= CARDS_IN_DECK * state.terms.options.decks:
+    if IDS_TWO_DECKS.get(text, len(TEXTS)) >= CARDS_IN_DECK * state.setup.options.decks:
         raise RuleRefused(Refusal.CARD_UNKNOWN, card=text)
     card = held_as(state.play.hands[seat], text)
     if card is None:
@@ -95,32 +95,32 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
     return (event,)
 
 
-def beats(terms: Terms, trump: int, card: int, best: int) -> bool:
+def beats(setup: Setup, trump: int, card: int, best: int) -> bool:
     """Whether a card takes the trick from its best card so far; of equal ones the first stays (KR-16, KR-17)."""
-    suits, ranks = terms.suits[trump], terms.ranks
+    suits, ranks = setup.suits[trump], setup.ranks
     suit = suits[card]
     if suit != suits[best]:
         return suit == trump
     if ranks[card] == ranks[best]:
-        return terms.options.later_equal_card_wins
+        return setup.options.later_equal_card_wins
     return ranks[card] > ranks[best]
 
 
 def _card_played(state: State, seat: int, card: int) -> CardPlayed:
-    terms, _, _, deal, middle, play = state
+    setup, _, _, deal, middle, play = state
     trick, turn = play.trick, play.turn + 1
     assert deal.trump is not None
     converted, spent = _converts(state, seat, card) if deal.watched >> FACES[card] & 1 else (None, None)
     winning = play.winning
-    if not trick or beats(terms, deal.trump, card, trick[(winning - play.leader) % terms.seats]):
+    if not trick or beats(setup, deal.trump, card, trick[(winning - play.leader) % setup.seats]):
         winning = seat
-    if len(trick) + 1 < terms.seats:
-        to_act = (seat + 1) % terms.seats
+    if len(trick) + 1 < setup.seats:
+        to_act = (seat + 1) % setup.seats
         return CardPlayed(seat, TEXTS[card], winning, turn, to_act, None, converted, spent)
     points = POINTS[card] + sum([POINTS[one] for one in trick])
     captured = middle.captured
     captured = (*captured[:winning], captured[winning] + points, *captured[winning + 1 :])
-    over = len(middle.tricks) + 1 == terms.held
+    over = len(middle.tricks) + 1 == setup.held
     taken = TrickTaken(winning, captured)
     return CardPlayed(seat, TEXTS[card], winning, turn, None if over else winning, taken, converted, spent)
 
@@ -129,7 +129,7 @@ def _converts(state: State, seat: int, card: int) -> tuple[Convert | None, Conve
     """The convert card that this play is, if it is one: of a King it makes a Rebel, of a Rebel nothing (KR-15)."""
     face, deal = FACES[card], state.deal
     left = sum((hand & COPIES[face]).bit_count() for hand in state.play.hands)
-    convert = Convert(TEXTS[face], state.terms.copies[face] - left + 1)
+    convert = Convert(TEXTS[face], state.setup.copies[face] - left + 1)
     if convert not in deal.converts:
         return None, None
     return (None, convert) if is_rebel(deal, seat) else (convert, None)

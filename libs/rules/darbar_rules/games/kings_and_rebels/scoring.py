@@ -17,7 +17,7 @@ def rebel_points(state: State) -> int:
 
 def round_ended(state: State) -> RoundEnded:
     """The result of a round whose last card has just been played, and everything that was hidden in it."""
-    match, deal, terms = state.match, state.deal, state.terms
+    match, deal, setup = state.match, state.deal, state.setup
     record = deal_record(state)
     assert record is not None
     assert deal.leader is not None
@@ -25,10 +25,10 @@ def round_ended(state: State) -> RoundEnded:
     assert deal.trump is not None
     red_points = rebel_points(state)
     success = red_points >= deal.bid
-    winners = tuple(seat for seat in range(terms.seats) if (seat in deal.rebels) == success)
-    points = tuple(deal.bid if seat in winners else 0 for seat in range(terms.seats))
+    winners = tuple(seat for seat in range(setup.seats) if (seat in deal.rebels) == success)
+    points = tuple(deal.bid if seat in winners else 0 for seat in range(setup.seats))
     totals = tuple(total + scored for total, scored in zip(match.totals, points, strict=True))
-    game_over = match.round == terms.rounds
+    game_over = match.round == setup.rounds
     return RoundEnded(
         round=match.round,
         leader=deal.leader,

@@ -23,16 +23,15 @@ from darbar_rules.games.kings_and_rebels.events import (
     RoundDealt,
     RoundEnded,
 )
-from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, Setup, setup_of
 from darbar_rules.games.kings_and_rebels.pack import mask_of_hand
-from darbar_rules.games.kings_and_rebels.terms import Terms, terms_of
 from darbar_rules.tricks import Trick
 
 Phase = Literal["waiting", "bidding", "naming", "playing", "over"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Call:
     """One word of the auction; no points: a pass."""
 
     seat: int
@@ -55,7 +54,7 @@ class Auction(NamedTuple):
     high: int | None = None
     bidder: int | None = None  # who made the highest bid
     passed: int = 0  # a bit for each seat that is out
-    said: tuple[Said, ...] = ()
+    calls: tuple[Call, ...] = ()
     must_bid: int | None = None  # the seat that may not pass before there is a bid
     dealt: int = 0  # the turn at which it began: a pass that names an earlier one was said in another auction
 
@@ -93,7 +92,7 @@ class Play(NamedTuple):
 
 
 class State(NamedTuple):
-    terms: Terms
+    setup: Setup
     match: Match = Match()
     auction: Auction = Auction()
     deal: Deal = Deal()
@@ -105,7 +104,7 @@ def first_state(options: KingsAndRebelsOptions, seats: int) -> State:
     """Before the first deal."""
     assert seats == options.seats
     nothing = (0,) * seats
-    return State(terms_of(options), Match(totals=nothing), middle=Middle(nothing), play=Play(nothing))
+    return State(setup_of(options), Match(totals=nothing), middle=Middle(nothing), play=Play(nothing))
 
 
 def turn(state: State) -> Turn:
@@ -135,25 +134,25 @@ def evolve(state: State, event: Event) -> State:
 
 def _round_dealt(state: State, event: RoundDealt) -> State:
     return State(
-        state.terms,
+        state.setup,
         Match("bidding", event.round, event.dealer, state.match.totals),
         Auction(must_bid=event.to_act if event.must_bid else None, dealt=event.turn),
         Deal(packed(event.hands), event.attempt),
-        Middle((0,) * state.terms.seats),
+        Middle((0,) * state.setup.seats),
         Play(tuple(mask_of_hand(hand) for hand in event.hands), to_act=event.to_act, turn=event.turn),
     )
 
 
 def _bid_made(state: State, event: BidMade) -> State:
     auction = state.auction._replace(
-        high=event.points, bidder=event.seat, said=(*state.auction.said, Said(event.seat, event.points))
+        high=event.points, bidder=event.seat, calls=(*state.auction.calls, Call(event.seat, event.points))
     )
     return _auction_went_on(state, auction, event)
 
 
 def _bid_passed(state: State, event: BidPassed) -> State:
     auction = state.auction._replace(
-        passed=state.auction.passed | BITS[event.seat], said=(*state.auction.said, Said(event.seat))
+        passed=state.auction.passed | BITS[event.seat], calls=(*state.auction.calls, Call(event.seat))
     )
     return _auction_went_on(state, auction, event)
 
@@ -182,7 +181,7 @@ def _converts_named(state: State, event: ConvertsNamed) -> State:
 
 
 def _card_played(state: State, event: CardPlayed) -> State:
-    terms, match, auction, deal, middle, play = state
+    setup, match, auction, deal, middle, play = state
     hands, leader, trick, _, _, _ = play
     card = IDS_TWO_DECKS[event.card]
     seat = event.seat
@@ -195,7 +194,7 @@ def _card_played(state: State, event: CardPlayed) -> State:
         middle = Middle(taken.captured, (*middle.tricks, Trick(leader, trick, taken.winner)))
         leader, trick = taken.winner, b""
     play = Play(hands, leader, trick, event.winning, event.to_act, event.turn)  # by position: the hot path
-    return State(terms, match, auction, deal, middle, play)
+    return State(setup, match, auction, deal, middle, play)
 
 
 def _convert_played(deal: Deal, event: CardPlayed) -> Deal:

@@ -28,9 +28,8 @@ from darbar_rules.games.kings_and_rebels.events import (
     RoundEnded,
 )
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
-from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, Setup
 from darbar_rules.games.kings_and_rebels.state import Match, Middle, State
-from darbar_rules.games.kings_and_rebels.terms import Terms
 from darbar_rules.testing import Step, chance_of, evolved, random_decision
 from darbar_rules.tricks import Trick
 
@@ -164,7 +163,7 @@ def last_tricks(
     table = start(options, *tricks, trump=trump, converts=converts, bid=bid)
     state = table.state
     leader = state.play.leader
-    empty = (Trick(leader, b"", leader),) * (state.terms.held - len(tricks))
+    empty = (Trick(leader, b"", leader),) * (state.setup.held - len(tricks))
     middle = Middle(tuple(captured) or state.middle.captured, empty)
     before = state.match if match is None else match._replace(phase="playing")
     return Played(state._replace(middle=middle, match=before), table.events).then(*tricks)
@@ -199,20 +198,20 @@ def lively_game(options: KingsAndRebelsOptions, seed: int, *, rounds_max: int = 
 def _lively_decision(state: State, dice: random.Random) -> tuple[int, Any]:
     (seat,) = GAME.turn(state).seats
     if state.match.phase == "naming":
-        count = dice.randint(1, state.terms.converts_max)
-        converts = dice.sample(every_convert(state.terms), count)
+        count = dice.randint(1, state.setup.converts_max)
+        converts = dice.sample(every_convert(state.setup), count)
         return seat, NameConverts(dice.choice("CDHS"), tuple(converts))
     if state.match.phase == "bidding":
         if dice.random() < PASS_OFF_TURN_SHARE:
-            others = [other for other in range(state.terms.seats) if GAME.legal(state, other).also]
+            others = [other for other in range(state.setup.seats) if GAME.legal(state, other).also]
             return (dice.choice(others), PassBid()) if others else (seat, random_decision(GAME, state, seat, dice))
         return seat, random_decision(GAME, state, seat, dice, power_share=0.6)
     return seat, random_decision(GAME, state, seat, dice)
 
 
-def every_convert(terms: Terms) -> list[Convert]:
+def every_convert(setup: Setup) -> list[Convert]:
     """Every convert card that could be named."""
-    return [Convert(text, ordinal) for text, face in IDS.items() for ordinal in range(1, terms.copies[face] + 1)]
+    return [Convert(text, ordinal) for text, face in IDS.items() for ordinal in range(1, setup.copies[face] + 1)]
 
 
 def _led(options: KingsAndRebelsOptions, hands: Hands, *, leader: int, bid: int) -> Played:

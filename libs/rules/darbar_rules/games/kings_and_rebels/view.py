@@ -23,7 +23,7 @@ from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import texts_of
 from darbar_rules.games.kings_and_rebels.play import legal
 from darbar_rules.games.kings_and_rebels.scoring import rebel_points
-from darbar_rules.games.kings_and_rebels.state import Phase, Said, State
+from darbar_rules.games.kings_and_rebels.state import Call, Phase, State
 from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_trick
 
 
@@ -45,7 +45,7 @@ class KingsAndRebelsView:
     minimum_bid: int
     converts_max: int
     totals: tuple[int, ...]
-    said: tuple[Said, ...]  # the auction
+    calls: tuple[Call, ...]  # the auction
     passed: tuple[int, ...]
     high_bid: int | None
     high_bidder: int | None
@@ -68,25 +68,25 @@ class KingsAndRebelsView:
 
 
 def view(state: State, seat: int | None) -> KingsAndRebelsView:
-    terms, match, auction, deal, middle, play = state
+    setup, match, auction, deal, middle, play = state
     knows = knows_converts(state, seat)
     return KingsAndRebelsView(
         seat=seat,
-        options=terms.options,
+        options=setup.options,
         phase=match.phase,
         round=match.round,
-        rounds=terms.rounds,
+        rounds=setup.rounds,
         attempt=deal.attempt,
         turn=play.turn,
         to_act=play.to_act,
         dealer=match.dealer,
-        removed=terms.removed,
-        points_in_pack=terms.total,
-        minimum_bid=terms.minimum,
-        converts_max=terms.converts_max,
+        removed=setup.removed,
+        points_in_pack=setup.total,
+        minimum_bid=setup.minimum,
+        converts_max=setup.converts_max,
         totals=match.totals,
-        said=auction.said,
-        passed=tuple(other for other in range(terms.seats) if auction.passed >> other & 1),
+        calls=auction.calls,
+        passed=tuple(other for other in range(setup.seats) if auction.passed >> other & 1),
         high_bid=auction.high,
         high_bidder=auction.bidder,
         rebel_leader=deal.leader,
@@ -101,8 +101,8 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         hand_counts=tuple(hand.bit_count() for hand in play.hands),
         leader=play.leader,
         winning=play.winning if play.trick else None,
-        trick=seen_cards(play.leader, play.trick, terms.seats),
-        tricks=tuple([seen_trick(trick, terms.seats) for trick in middle.tricks]),
+        trick=seen_cards(play.leader, play.trick, setup.seats),
+        tricks=tuple([seen_trick(trick, setup.seats) for trick in middle.tricks]),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
@@ -110,7 +110,7 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
 
 def knows_converts(state: State, seat: int | None) -> bool:
     """Whether this seat sees the list of convert cards, and which were spent: everyone when the round is over."""
-    if state.terms.options.convert_cards == "public" or state.match.ended is not None:
+    if state.setup.options.convert_cards == "public" or state.match.ended is not None:
         return True
     return seat is not None and seat == state.deal.leader
 
@@ -149,7 +149,7 @@ def _show_card(before: State, event: CardPlayed) -> Shown:
     if event.spent is None:
         return Shown(public)
     spent = told(event, "spent")
-    if before.terms.options.convert_cards == "public":
+    if before.setup.options.convert_cards == "public":
         return Shown(public | spent)
     assert before.deal.leader is not None
     return Shown(public, {before.deal.leader: spent})
@@ -157,13 +157,13 @@ def _show_card(before: State, event: CardPlayed) -> Shown:
 
 def _show_deal(before: State, event: RoundDealt) -> Shown:
     public = told(event, "round", "attempt", "dealer", "must_bid", "to_act", "turn")
-    public |= {"removed": before.terms.removed, "hand_counts": [len(hand) for hand in event.hands]}
+    public |= {"removed": before.setup.removed, "hand_counts": [len(hand) for hand in event.hands]}
     return Shown(public, {seat: {"hand": hand} for seat, hand in enumerate(event.hands)})
 
 
 def _show_naming(before: State, event: ConvertsNamed) -> Shown:
     public, converts = told(event, "seat", "trump", "to_act", "turn"), told(event, "converts")
-    if before.terms.options.convert_cards == "public":
+    if before.setup.options.convert_cards == "public":
         return Shown(public | converts)
     return Shown(public, {event.seat: converts})
 
