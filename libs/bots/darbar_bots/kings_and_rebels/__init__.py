@@ -13,7 +13,7 @@ from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView
 
 
 class RulePolicy:
-    """Bids what its hand is likely to bring, names the strongest cards it does not hold, weighs each card by its trick."""
+    """Bids what its hand is likely to bring, names the strongest cards of others, weighs each card by its trick."""
 
     def __init__(self, *, attentive: bool) -> None:
         self._attentive = attentive
