@@ -55,15 +55,10 @@ LABELS: Mapping[str, str] = {
     "task": "which long task",
 }
 
-# Folders that are larger still, and how large. An entry that is no longer needed fails a test.
-LARGER_FOLDERS: Mapping[str, int] = {
-    "libs/rules/darbar_rules/games/kings_and_rebels": 15,
-}
-
 
 def crowded_folders(paths: tuple[str, ...]) -> Iterator[str]:
     for folder, count in sorted(modules_of_folders(paths).items()):
-        if count > LARGER_FOLDERS.get(folder, MODULES_IN_A_FOLDER_MAX):
+        if count > MODULES_IN_A_FOLDER_MAX:
             yield f"{folder} has {count} modules, {MODULES_IN_A_FOLDER_MAX} at most: put what belongs together into one"
 
 
@@ -150,11 +145,6 @@ def test_types_are_given_up_no_more_often_than_before() -> None:
 
 def test_no_folder_has_too_many_modules() -> None:
     expect_none(crowded_folders(tracked_paths()))
-
-
-def test_no_excuse_for_a_larger_folder_is_out_of_date() -> None:
-    counts = modules_of_folders(tracked_paths())
-    assert all(counts[folder] > MODULES_IN_A_FOLDER_MAX for folder in LARGER_FOLDERS)
 
 
 def test_every_service_has_the_same_shape() -> None:
