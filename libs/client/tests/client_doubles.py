@@ -184,7 +184,7 @@ class ScriptedServer:
                 return _json(self._session("Amina"), 201)
             case "/v1/tables":
                 return _json(TableRef(TABLE_ID, PATHS, code="123456"), 201)
-            case _ if path == f"/v1/tables/{TABLE_ID}":
+            case "/v1/codes/123456" | "/v1/invites/inv" | "/v1/tables/6513270e-269e-4d37-b2a7-4de452e6b438":
                 return _json(TableSeen(self._look(), fresh=True, free_seats=2, socket=PATHS))
         return _json({"code": "not_found", "message": "", "details": {}}, 404)
 

@@ -151,6 +151,15 @@ async def test_a_revoked_refresh_token_is_raised(server: ScriptedServer, amina: 
     assert raised.value.code == "refresh_token_revoked"
 
 
+async def test_a_table_is_found_by_its_code_and_by_its_invite(amina: Player) -> None:
+    made = await amina.create_table("court_piece")
+    for found in (await amina.look_up("123456"), await amina.look_up_invite("inv")):
+        assert (found.table_id, found.socket) == (made.table_id, made.socket)
+    with pytest.raises(DarbarError) as raised:
+        await amina.look_up("000000")
+    assert raised.value.status == 404
+
+
 async def test_every_page_of_a_replay_is_read(server: ScriptedServer, amina: Player) -> None:
     page = {"table_id": TABLE_ID, "terms": TERMS}
     events = [{"version": n, "kind": "k", "at": "2025-06-01T12:00:00Z", "body": "{}", "chain": ""} for n in range(1, 6)]
