@@ -70,9 +70,8 @@ class SettleRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     `pays_again`: seats whose reserve goes into the pot first. `bets_back`: seats whose bet goes back to who paid it.
     These bets, the shares, `forfeit_coins` and `rounding_coins` together must be exactly the pot. Payees are stakers
-    of the unit, or `present_holders` (accounts that took a seat over). After a round or a game no bet goes back; for
-    the other purposes nobody wins: bets go back or are forfeited. After a refund of the stake the answer is
-    `stake_cancelled`.
+    of the unit, or `present_holders` (accounts that took a seat over). Only a round or a game has winners: for the
+    other purposes bets go back or are forfeited. After a refund of the stake the answer is `stake_cancelled`.
     """
 
     key: LedgerName

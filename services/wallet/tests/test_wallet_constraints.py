@@ -78,7 +78,7 @@ PLANTED_TRANSFERS: Sequence[tuple[str, str, tuple[Line, ...], dict[str, object]]
     ("balance_not_below_zero", "stake", ((FORFEIT, -1, "bet"), (POT, 1, "bet")), {}),
     ("entry_fits_transfer", "stake", ((ANN, -300, "share"), (POT, 300, "share")), {}),
     ("entry_fits_transfer", "refund", (*SHARED, *RESERVE_BACK), ENDS_THE_STAKE),
-    ("entry_fits_transfer", "settle", (*BET_BACK, *RESERVE_BACK), ENDS_THE_STAKE),
+    ("entry_fits_transfer", "settle", (*BET, *RESERVE_BACK), ENDS_THE_STAKE),
     ("entry_fits_transfer", "settle", (*SHARED, *RESERVE_BACK), {"purpose": "table_closed", **ENDS_THE_STAKE}),
     ("entry_fits_transfer", "settle", (*SHARED, *RESERVE_BACK), {"purpose": "ended_early", **ENDS_THE_STAKE}),
     ("entry_fits_transfer", "top_up", ((BANK, -5, "new_account"), (ANN, 5, "new_account")), {"account_id": "bob"}),
@@ -222,8 +222,10 @@ async def test_entries_move_the_balances_by_themselves(given: Connection) -> Non
     assert (await funds(given, ANN), await funds(given, FORFEIT)) == ((705, 0), (300, 0))
 
 
-@pytest.mark.parametrize(("kind", "purpose"), [("refund", "ended_early"), ("settle", "table_closed")])
-async def test_a_bet_goes_back_when_nobody_wins(given: Connection, kind: str, purpose: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "purpose"), [("refund", "ended_early"), ("settle", "table_closed"), ("settle", "game_ended")]
+)
+async def test_a_bet_goes_back(given: Connection, kind: str, purpose: str) -> None:
     await post(given, 5, kind, *BET_BACK, *RESERVE_BACK, closes="key-2", purpose=purpose)
 
     assert await funds(given, ANN) == (1005, 0)

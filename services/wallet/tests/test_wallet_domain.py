@@ -231,8 +231,8 @@ def test_two_stakes_on_one_seat_are_refused() -> None:
         (settle(purpose=CLOSED, pays_again=(0,), forfeit_coins=500), Reason.PURPOSE_INVALID),
         (settle(purpose=CLOSED, forfeit_coins=399, rounding_coins=1), Reason.PURPOSE_INVALID),
         (settle((0, "ann", 100), purpose=SettlePurpose.ENDED_EARLY, forfeit_coins=300), Reason.PURPOSE_INVALID),
-        (settle((0, "ann", 300), bets_back=(1,)), Reason.PURPOSE_INVALID),
-        (settle((0, "ann", 300), purpose=SettlePurpose.GAME_ENDED, bets_back=(1,)), Reason.PURPOSE_INVALID),
+        (settle((0, "ann", 400), bets_back=(1,)), Reason.SUM_MISMATCH),
+        (settle((0, "ann", 500), bets_back=(1,), pays_again=(1,)), Reason.SEATS_INVALID),
     ],
 )
 def test_a_settle_that_is_not_exactly_the_pot_is_refused(request_: SettleRequest, reason: Reason) -> None:
@@ -345,6 +345,17 @@ def test_as_many_shares_as_there_can_be_seats_are_paid() -> None:
     tell(ledger, stake("ann", *[None] * (SEATS_MAX - 1)))
 
     assert tell(ledger, settle(*[(seat, None, BET) for seat in range(SEATS_MAX)])).done
+
+
+@pytest.mark.ruling("TL-37")
+@pytest.mark.parametrize("purpose", [SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED])
+def test_a_bet_can_go_back_beside_what_others_win(purpose: SettlePurpose) -> None:
+    ledger = rich("ann", "bob", "cid")
+    tell(ledger, stake("ann", "bob", "cid"))
+
+    answer = tell(ledger, settle((0, "ann", 200), purpose=purpose, bets_back=(1,)))
+
+    assert answer.balances == {"ann": 1100, "bob": 1000, "cid": 900}
 
 
 def test_what_the_database_knows_counts_as_if_it_had_been_decided_just_now() -> None:

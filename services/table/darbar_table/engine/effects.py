@@ -14,7 +14,6 @@ from darbar_contracts import subjects
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_contracts.wallet import (
     RefundRequest,
-    SettlePurpose,
     SettleRequest,
     Share,
     StakeRequest,
@@ -147,13 +146,6 @@ def wallet_request(
 
 
 def _settle_request(table: Table, asked: SettleAsked, holders: tuple[str | None, ...]) -> SettleRequest:
-    """To the wallet a bet that goes back while others win is a share of who paid it (TL-37)."""
-    shares = [Share(number, holders[number], coins) for number, coins in enumerate(asked.shares) if coins]
-    bets_back = asked.bets_back
-    if asked.purpose in (SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED):
-        assert table.staking is not None
-        shares += [Share(number, table.staking.stakers[number], table.terms.bet_coins) for number in bets_back]
-        bets_back = ()
     return SettleRequest(
         key=asked.key,
         stake_key=asked.stake_key,
@@ -161,8 +153,8 @@ def _settle_request(table: Table, asked: SettleAsked, holders: tuple[str | None,
         unit=asked.unit,
         purpose=asked.purpose,
         pays_again=asked.pays_again,
-        shares=tuple(shares),
-        bets_back=bets_back,
+        shares=tuple(Share(number, holders[number], coins) for number, coins in enumerate(asked.shares) if coins),
+        bets_back=asked.bets_back,
         forfeit_coins=asked.forfeit_coins,
         rounding_coins=asked.rounding_coins,
         present_holders=tuple(holder for holder in holders if holder is not None),

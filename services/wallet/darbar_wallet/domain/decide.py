@@ -121,10 +121,9 @@ def _settle_refusal(request: SettleRequest, stake: StakeRequest) -> Reason | Non
 
 
 def _purpose_is_kept(request: SettleRequest) -> bool:
-    """A round or a game has winners and no bets back; whatever else ends a stake has no winners (TL-24, TL-39)."""
-    if request.purpose in (SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED):
-        return not request.bets_back
-    return not (request.shares or request.pays_again or request.rounding_coins)
+    """Only a round or a game has winners (TL-24, TL-39)."""
+    has_winners = request.purpose in (SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED)
+    return has_winners or not (request.shares or request.pays_again or request.rounding_coins)
 
 
 def _shared_out(request: SettleRequest, stake: StakeRequest, ledger: LedgerView) -> Decision:
