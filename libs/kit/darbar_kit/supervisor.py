@@ -90,6 +90,7 @@ class Supervisor:
         self._watched: dict[str, _Watched] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self._root: asyncio.Task[None] | None = None
+        self._is_stopping = False
         self._restarts = Counter(
             f"{service}_task_restarts", "Long tasks that ended and were started again.", ["task"], registry=registry
         )
@@ -123,6 +124,7 @@ class Supervisor:
     async def context(self, _app: web.Application) -> AsyncIterator[None]:
         """For an app's `cleanup_ctx`: the tasks run until the app is cleaned up, and end before what they use."""
         self._root = asyncio.create_task(self._run(), name="supervisor")
+        self._root.add_done_callback(self._tell_of_the_end)
         try:
             yield
         finally:
@@ -224,7 +226,7 @@ class Supervisor:
     def _is_lost(self, watched: _Watched) -> bool:
         if not watched.must_run or watched.state in (TaskState.FINISHED, TaskState.WAITING):
             return False
-        if watched.state is TaskState.ENDED or self._root is None or self._root.done():
+        if self._root is None or self._root.done():
             return True
         if watched.fault_since is None:
             return False
@@ -232,25 +234,30 @@ class Supervisor:
             return False
         return self._clock() - watched.fault_since > self._failing_seconds_max
 
+    def _tell_of_the_end(self, root: asyncio.Task[None]) -> None:
+        """Nothing but a stop should end the watching."""
+        failure = None if root.cancelled() else root.exception()
+        if failure is not None or not self._is_stopping:
+            with _telling(failure):
+                _log.critical("supervisor_ended", exc_info=failure)
+
     def _count(self, state: TaskState) -> int:
         return sum(watched.state is state for watched in self._watched.values())
 
     async def _stop(self, root: asyncio.Task[None]) -> None:
         """Cancels every task, again and again for those that swallow it; who does not end in time is left behind."""
         end = self._clock() + self._stop_seconds_max
+        self._is_stopping = True
         root.cancel()
         while not root.done() and self._clock() < end:
             await asyncio.wait({root}, timeout=min(STOP_AGAIN_SECONDS, self._stop_seconds_max))
             for watched in self._watched.values():
                 if watched.task is not None:
                     watched.task.cancel()
-        failure = root.exception() if root.done() and not root.cancelled() else None
         left = [watched.name for watched in self._watched.values() if watched.task and not watched.task.done()]
-        with _telling(failure):
-            if left:
+        if left:
+            with _telling(None):
                 _log.error("tasks_not_stopped", tasks=left, seconds=self._stop_seconds_max)
-            if failure is not None:
-                _log.error("supervisor_failed", exc_info=failure)
 
 
 @contextmanager

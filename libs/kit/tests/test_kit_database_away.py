@@ -213,7 +213,9 @@ async def test_a_transaction_that_is_cut_before_its_commit_is_surely_not_done(
     assert await database.read("SELECT name FROM item") == []
 
 
-async def test_a_mistake_of_ours_is_no_outage_and_rolls_back(database: Database) -> None:
+async def test_a_mistake_of_ours_is_no_outage_and_rolls_back(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
     for statement in ("SELEC 1", "SELECT * FROM nowhere", "INSERT INTO item VALUES (NULL)"):
         with pytest.raises(asyncpg.PostgresError):
             await database.read(statement)
@@ -221,6 +223,7 @@ async def test_a_mistake_of_ours_is_no_outage_and_rolls_back(database: Database)
             await transact(database, LAMP, statement)
 
     assert await database.read("SELECT name FROM item") == []
+    assert caplog.records == [], "a connection that goes back in the middle of a transaction is told by the driver"
 
 
 async def test_locks_and_slow_statements_pass_and_nothing_is_done(database: Database) -> None:

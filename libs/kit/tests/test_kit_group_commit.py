@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 import msgspec
 import pytest
+import structlog
 
 from darbar_kit.database import DatabaseAway, FenceLost, GroupCommit, connect, translated
 from darbar_kit.settings import load
@@ -37,9 +38,15 @@ class Storage:
         self.connection: asyncpg.Connection[asyncpg.Record] | None = None
         self.batches: list[int] = []
         self.answers: Counter[tuple[str, str]] = Counter()
+        self.order: list[str] = []
         self.looked = 0
+        self.store_errors: list[DatabaseAway] = []
+        self.look_errors: list[DatabaseAway] = []
+        self.cannot_look_at = ""
 
     async def store(self, batch: Sequence[str]) -> None:
+        if self.store_errors:
+            raise self.store_errors.pop(0)
         if self.connection is None or self.connection.is_closed():
             self.connection = await connect(self.url)
         self.batches.append(len(batch))
@@ -50,6 +57,10 @@ class Storage:
         self.answer(batch, "stored")
 
     async def unstored(self, batch: Sequence[str]) -> Sequence[str]:
+        if self.look_errors:
+            raise self.look_errors.pop(0)
+        if self.cannot_look_at in batch:
+            raise ValueError(self.cannot_look_at)
         self.looked += 1
         self.close()
         self.connection = await connect(self.url)
@@ -68,6 +79,7 @@ class Storage:
 
     def answer(self, items: Sequence[str], how: str) -> None:
         self.answers.update((item, how) for item in items)
+        self.order += items
 
     def close(self) -> None:
         if self.connection is not None:
@@ -176,17 +188,9 @@ async def test_a_batch_whose_answer_was_lost_is_stored_once_and_answered_once(
 
 
 async def test_what_is_surely_not_stored_is_tried_again_without_looking(
-    queue: GroupCommit[str], storage: Storage, monkeypatch: pytest.MonkeyPatch
+    queue: GroupCommit[str], storage: Storage
 ) -> None:
-    tries = iter([DatabaseAway("too many connections", maybe_done=False)] * 2)
-    store = Storage.store
-
-    async def failing(self: Storage, batch: Sequence[str]) -> None:
-        for error in tries:
-            raise error
-        await store(self, batch)
-
-    monkeypatch.setattr(Storage, "store", failing)
+    storage.store_errors = [DatabaseAway("too many connections", maybe_done=False)] * 2
     async with writing(queue, storage):
         offer(queue, names(3))
         assert await queue.drained(10)
@@ -195,13 +199,57 @@ async def test_what_is_surely_not_stored_is_tried_again_without_looking(
     assert storage.answers == Counter((name, "stored") for name in names(3))
 
 
+async def test_an_unknown_outcome_stays_unknown_until_somebody_could_look(
+    queue: GroupCommit[str], storage: Storage, database: TestDatabase, proxy: CuttingProxy
+) -> None:
+    storage.look_errors = [DatabaseAway("no connection yet", maybe_done=False)] * 2
+    async with writing(queue, storage):
+        offer(queue, ["first"])
+        assert await queue.drained(10)
+        proxy.arm("after")
+        offer(queue, names(20))
+        assert await queue.drained(10)
+
+    assert storage.answers == Counter((name, "stored") for name in ["first", *names(20)])
+
+
+async def test_what_was_looked_up_once_is_not_looked_up_again(
+    queue: GroupCommit[str], storage: Storage, database: TestDatabase
+) -> None:
+    storage.store_errors = [DatabaseAway(maybe_done=True), *[DatabaseAway(maybe_done=False)] * 3]
+    async with writing(queue, storage):
+        offer(queue, names(3))
+        assert await queue.drained(10)
+
+    assert storage.looked == 1
+    assert storage.answers == Counter((name, "stored") for name in names(3))
+
+
+async def test_when_the_looking_itself_fails_each_half_is_looked_up(
+    queue: GroupCommit[str], storage: Storage, database: TestDatabase, proxy: CuttingProxy
+) -> None:
+    storage.cannot_look_at = "item 0005"
+    async with writing(queue, storage):
+        offer(queue, ["first"])
+        assert await queue.drained(10)
+        proxy.arm("after")
+        offer(queue, names(8))
+        assert await queue.drained(10)
+
+    refused = Counter({("item 0005", "ValueError"): 1})
+    kept = [name for name in ["first", *names(8)] if name != "item 0005"]
+    assert storage.answers == Counter((name, "stored") for name in kept) + refused
+
+
 async def test_through_an_outage_everything_waits_and_is_stored_after_it(
     queue: GroupCommit[str], storage: Storage, database: TestDatabase, proxy: CuttingProxy
 ) -> None:
     async with writing(queue, storage):
         proxy.go_away()
         offer(queue, names(100))
-        assert not await queue.drained(0.3), "a drain ends in time, and says that it is not done"
+        with structlog.testing.capture_logs() as logs:
+            assert not await queue.drained(0.3), "a drain ends in time, and says that it is not done"
+        assert 1 <= len([log for log in logs if log["event"] == "batch_delayed"]) <= 60, "with pauses"
         proxy.come_back()
         assert await queue.drained(10)
 
@@ -220,6 +268,7 @@ async def test_an_impossible_item_hurts_no_other(
     assert await stored(database) == items
     refused = {("impossible", "CheckViolationError"): 1}
     assert storage.answers == Counter((name, "stored") for name in items) + Counter(refused)
+    assert storage.order == [*items[:17], "impossible", *items[17:]]
     assert len(storage.batches) <= 14, "halves, not one by one"
 
 

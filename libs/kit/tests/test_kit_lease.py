@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
@@ -27,6 +28,8 @@ QUERIES = LeaseQueries(
     release="DELETE FROM holder WHERE id = $1",
 )
 SECONDS = LeaseSeconds(renew=0.01, answering=3, expiry=4)
+# The next renewal comes on its own only after the test is over.
+SLOWLY = LeaseSeconds(renew=290, answering=300, expiry=400)
 
 
 @pytest.fixture
@@ -170,23 +173,47 @@ async def renewed_after(direct: asyncpg.Connection[asyncpg.Record], seen: object
     return bool(await direct.fetchval("SELECT expires_at > $1 FROM holder", seen))
 
 
-async def test_a_renewal_whose_answer_came_too_late_is_worth_nothing(
-    make_lease: MakeLease, clock: ManualClock, direct: asyncpg.Connection[asyncpg.Record], database: TestDatabase
-) -> None:
-    lease, watcher = make_lease("ann"), await asyncpg.connect(database)
-    await lease.claim()
+@asynccontextmanager
+async def locked_row(database: TestDatabase, direct: asyncpg.Connection[asyncpg.Record]) -> AsyncIterator[None]:
+    """From when a renewal waits for the row until the end, it gets no answer."""
+    watcher = await asyncpg.connect(database)
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE holder%'"
     async with direct.transaction():
         await direct.execute("SELECT 1 FROM holder FOR UPDATE")
-        keeping = Keeping(lease)
-        waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE holder%'"
         await eventually(lambda: watcher.fetchval(waits))
-        clock.now += 5
-        assert not lease.may_answer
-    async with keeping:
+        yield
+    await watcher.close()
+
+
+async def test_a_renewal_whose_answer_came_too_late_is_worth_nothing_and_another_one_is_sent_at_once(
+    database: TestDatabase, clock: ManualClock, direct: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    lease = Lease(database, QUERIES, holder_id="ann", added=("here",), seconds=SLOWLY, now=clock)
+    await lease.claim()
+    async with Keeping(lease):
+        async with locked_row(database, direct):
+            clock.now += 500
+            assert not lease.may_answer
         await eventually(lambda: lease.may_answer)
 
-    assert lease.silent_seconds == pytest.approx(2)
-    await watcher.close()
+    assert lease.silent_seconds == pytest.approx(200)
+    await lease.release()
+
+
+async def test_a_renewal_counts_from_when_it_was_sent(
+    database: TestDatabase, clock: ManualClock, direct: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    lease = Lease(database, QUERIES, holder_id="ann", added=("here",), seconds=SLOWLY, now=clock)
+    await lease.claim()
+    clock.now += 100
+    async with Keeping(lease):
+        async with locked_row(database, direct):
+            clock.now += 150
+        # Sent 150 seconds ago: it is good for 150 seconds more, longer than the claim was.
+        clock.now += 100
+        await eventually(lambda: lease.may_answer)
+        clock.now += 60
+        assert not lease.may_answer
     await lease.release()
 
 

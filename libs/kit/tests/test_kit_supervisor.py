@@ -15,6 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import CollectorRegistry, Counter
 
+from darbar_kit.cancelling import stop_if_cancelled
 from darbar_kit.errors import Unavailable
 from darbar_kit.http import errors_middleware, health_routes
 from darbar_kit.supervisor import Supervisor, TaskState, is_outage
@@ -215,6 +216,40 @@ async def test_a_task_that_keeps_failing_by_its_own_fault_makes_the_service_unhe
         await eventually(lambda: supervisor.not_healthy() == ["task:sell"])
 
 
+async def test_a_task_that_ran_well_in_between_starts_from_the_beginning(
+    supervisor: Supervisor, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("darbar_kit.supervisor.PAUSE_SECONDS_MIN", 0.001)
+
+    async def failing_after_a_while() -> None:
+        clock.now += 11
+        raise ZeroDivisionError
+
+    work = Work(failing_after_a_while)
+    supervisor.watch("sell", work, pause_seconds_max=3600)
+    with structlog.testing.capture_logs():
+        async with running(supervisor):
+            # Pauses that went on doubling would be hours by then.
+            await eventually(lambda: work.runs >= 30, seconds=5)
+
+            assert supervisor.not_healthy() == [], "330 seconds of faults, but none of them lasted"
+
+
+async def test_a_cancellation_from_within_does_not_follow_the_task_into_its_next_run(supervisor: Supervisor) -> None:
+    async def cancellable() -> None:
+        stop_if_cancelled()
+        await forever()
+
+    work = Work(cancelling_itself, cancelling_itself, cancellable)
+    supervisor.watch("sell", work, pause_seconds_max=0.001)
+    async with running(supervisor):
+        await eventually(lambda: work.runs == 3)
+        await asyncio.sleep(0)
+
+        assert supervisor.states()["sell"] is TaskState.RUNNING
+    assert work.runs == 3
+
+
 async def test_an_outage_is_never_a_reason_to_restart_the_process(supervisor: Supervisor, clock: ManualClock) -> None:
     work = Work(missing_server)
     supervisor.watch("sell", work, pause_seconds_max=0.001)
@@ -363,6 +398,23 @@ async def test_health_says_when_the_watching_itself_has_ended(supervisor: Superv
         health, ready = await client.get("/healthz"), await client.get("/readyz")
         assert (health.status, await health.json()) == (503, {"status": "failing", "missing": ["task:sell"]})
         assert (ready.status, await ready.json()) == (503, {"status": "waiting", "missing": ["task:sell"]})
+
+
+async def test_an_end_of_the_watching_is_told_at_once(supervisor: Supervisor) -> None:
+    class Odd(BaseException):
+        """What nobody expects, and `except Exception` does not catch."""
+
+    async def odd() -> None:
+        raise Odd
+
+    supervisor.watch("sell", odd)
+    supervisor.watch("buy", forever)
+    with structlog.testing.capture_logs() as logs:
+        async with running(supervisor):
+            await eventually(lambda: logs)
+
+            assert [(log["event"], log["log_level"]) for log in logs] == [("supervisor_ended", "critical")]
+            assert sorted(supervisor.not_healthy()) == ["task:buy", "task:sell"]
 
 
 PROGRAM = """
