@@ -194,6 +194,14 @@ def test_tl_36_a_connection_lost_between_rounds_keeps_the_seat_for_ten_minutes(r
 
 
 @pytest.mark.ruling("TL-36")
+def test_tl_36_where_no_stakes_lie_an_absence_is_a_quit_whoever_else_is_waited_for() -> None:
+    script = Script().dealt().play_round().wallet().leaves(DAN).offline(CYN)
+    script.rings(kept(script, 1))
+    assert freed(script) == [("dan", "left", False), ("cyn", "not_back", True)]
+    assert not any(event.gave_up for event in script.all(events.SeatFreed))
+
+
+@pytest.mark.ruling("TL-36")
 def test_tl_36_several_seats_are_kept_at_the_same_time_each_for_itself() -> None:
     script = Script().dealt().offline(ANN).offline(DAN).play_round().wallet()
     assert script.due() == {kept(script, 0): IN_GAME_SECONDS, kept(script, 3): IN_GAME_SECONDS}

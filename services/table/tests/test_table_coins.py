@@ -216,6 +216,11 @@ def test_tl_37_nobody_gives_up_by_emptying_a_seat_of_their_own_making() -> None:
     script.leaves(ANN)
     assert (script.last(events.SeatFreed).quit, script.last(events.SeatFreed).gave_up) == (False, True)
     assert settle_of(script).bets_back == (0,)
+    other_way_round = Script(rules=KING_SHORT).sit(BOB).starts_now(ANN).zero().wallet().play_round()
+    other_way_round.act(BOB, frames.SendBotAway(id="x", seat=2))
+    other_way_round.leaves(ANN)
+    freed = other_way_round.last(events.SeatFreed)
+    assert (freed.account_id, freed.quit, freed.gave_up) == ("ann", False, True)
 
 
 @pytest.mark.ruling("TL-31")
@@ -252,6 +257,15 @@ def test_tl_24_a_voided_table_gives_everything_back_and_closes_without_a_quit(st
     assert [(event.reason, event.places, event.totals) for event in ended] == [("voided", (), ())] * (steps > 1)
     with pytest.raises(Refused, match="table_closed"):
         script.sit(EVE)
+
+
+@pytest.mark.ruling("TL-24")
+@pytest.mark.ruling("TL-27")
+def test_tl_24_a_game_that_is_voided_while_it_waits_leaves_nothing_behind() -> None:
+    script = void(king_between_rounds().leaves(DAN)).wallet()
+    after = next(after for _, event, after in script.log if isinstance(event, events.GameEnded))
+    assert not any(seat.bot_barred or seat.emptied_by for seat in after.seats)
+    assert (after.started, after.staked, after.round) == (False, False, 0)
 
 
 @pytest.mark.ruling("TL-24")

@@ -16,11 +16,11 @@ from darbar_kit.errors import Refused
 from darbar_rules.games.king.game import KING_SHORT
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_table.domain import events
-from darbar_table.domain.life.seats import STOPS_MAX
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import CountInTimer, SeedsTimer
 
 STRING = "my own string"
+STOPS = 3
 SHA256 = hashlib.sha256(STRING.encode()).hexdigest()
 
 
@@ -151,7 +151,7 @@ def test_tl_13_who_has_stopped_three_count_ins_is_out_and_sits_again_after_a_min
     stop: Callable[[Script], None],
 ) -> None:
     script = full()
-    for _ in range(STOPS_MAX - 1):
+    for _ in range(STOPS - 1):
         stop(script)
         assert (script.phase, script.all(events.SittingPaused)) == (Phase.COUNTING_IN, [])
     stop(script)
@@ -171,7 +171,7 @@ def test_tl_13_who_has_stopped_three_count_ins_is_out_and_sits_again_after_a_min
 @pytest.mark.ruling("TL-36")
 def test_tl_13_in_a_game_being_away_at_zero_for_the_third_time_is_a_quit() -> None:
     script = Script().dealt().play_round().wallet()
-    for _ in range(STOPS_MAX):
+    for _ in range(STOPS):
         goes_offline(script)
     freed = script.last(events.SeatFreed)
     assert (freed.account_id, freed.reason, freed.quit) == ("dan", "stopped_count_ins", True)
@@ -190,10 +190,10 @@ def test_tl_13_two_who_take_turns_do_not_stop_it_for_ever() -> None:
 @pytest.mark.ruling("TL-13")
 def test_tl_13_a_deal_forgives() -> None:
     script = full()
-    for _ in range(STOPS_MAX - 1):
+    for _ in range(STOPS - 1):
         goes_offline(script)
     script.zero().wallet().play_round().wallet()
-    for _ in range(STOPS_MAX - 1):
+    for _ in range(STOPS - 1):
         goes_offline(script)
     assert script.all(events.SittingPaused) == []
 
@@ -282,6 +282,17 @@ def test_the_last_one_to_open_ends_the_waiting_and_a_commitment_is_made_once() -
         assert script.phase is phase
     script.wallet()
     assert script.last(events.RoundStarted).left_out == ()
+
+
+def test_another_string_is_another_deal() -> None:
+    dealt = []
+    for string in (STRING, "another", STRING):
+        script = Script(rules=KING_SHORT).sit(BOB, CYN, DAN)
+        sha256 = hashlib.sha256(string.encode()).hexdigest()
+        script.act(ANN, frames.SeedCommit(id="x", sha256=sha256))
+        script.zero().act(ANN, frames.SeedOpen(id="y", string=string))
+        dealt.append(script.wallet().table.state)
+    assert dealt[0] == dealt[2] != dealt[1]
 
 
 def test_who_did_not_open_is_named_in_every_round_of_a_staked_game() -> None:

@@ -15,6 +15,7 @@ from darbar_rules.game import Refusal
 from darbar_rules.games.king.game import KING_SHORT
 from darbar_table.domain import decide, events
 from darbar_table.domain.commands import Create
+from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Phase, unopened
 from darbar_table.domain.visibility import at_rest, may_look_on, may_read_log
 
@@ -178,6 +179,29 @@ def test_tl_28_leaving_is_a_quit_only_where_a_second_person_has_held_a_seat(
     script.leaves(ANN).play_round().wallet()
     freed = [event for event in script.all(events.SeatFreed) if event.account_id == "ann"]
     assert [event.quit for event in freed] == [counted]
+
+
+@pytest.mark.ruling("TL-28")
+def test_tl_28_a_round_counts_also_when_the_second_person_is_a_bot_again_at_its_deal() -> None:
+    script = Script().starts_now(ANN).zero().wallet().play_round().wallet()
+    script.act(ANN, frames.SendBotAway(id="away", seat=1))
+    table = script.sit(BOB).leaves(BOB).table
+    # A vote can bring a bot there, in a time to come.
+    table = evolve(table, events.BotSeated(seat=1, name="Omar"))
+    table = evolve(table, script.last(events.CountInStarted))
+    assert not table.counted
+    assert evolve(table, events.RoundStarted(game=1, round=2, left_out=())).counted
+
+
+@pytest.mark.ruling("TL-28")
+def test_tl_28_in_a_game_against_bots_alone_no_way_to_be_gone_is_a_quit() -> None:
+    script = Script(rules=KING_SHORT).starts_now(ANN).zero().wallet().play_round().leaves(ANN)
+    assert (script.table.staked, script.last(events.SeatFreed).quit) == (True, False)
+    script = Script().starts_now(ANN).zero().wallet().offline(ANN).play_round().wallet()
+    (timer,) = script.due()
+    script.rings(timer)
+    freed = script.last(events.SeatFreed)
+    assert (freed.reason, freed.quit) == ("not_back", False)
 
 
 @pytest.mark.ruling("TL-44")

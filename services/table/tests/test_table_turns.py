@@ -16,12 +16,12 @@ from darbar_rules.games import ALL
 from darbar_rules.games.king.game import KING_SHORT
 from darbar_table.domain import events
 from darbar_table.domain.commands import BotDecided, WalletAnswered
-from darbar_table.domain.life.play import EXPIRIES_MAX
-from darbar_table.domain.life.seats import BOT_ROUNDS_MAX
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import CountInTimer, KeptSeatTimer, SeedsTimer, TurnTimer, goes_on
 
 TURN_SECONDS = 10.0
+EXPIRIES = 5
+BOT_ROUNDS = 3
 
 
 def dealt(rules: AnyGame) -> Script:
@@ -72,10 +72,10 @@ def ask_for_trump(script: Script, seat: int) -> Any:
 def test_tl_16_the_fifth_expiry_in_a_row_brings_a_bot_and_the_fourth_does_not() -> None:
     script = Script().dealt()
     seat = script.turn.seats[0]
-    while len(decided_by(script, seat)) < EXPIRIES_MAX:
+    while len(decided_by(script, seat)) < EXPIRIES:
         assert not script.table.seats[seat].bot_plays
         script.time_up()
-    assert decided_by(script, seat) == ["clock"] * EXPIRIES_MAX
+    assert decided_by(script, seat) == ["clock"] * EXPIRIES
     assert script.table.seats[seat].bot_plays
     assert script.last(events.BotTookOver).seat == seat
 
@@ -84,7 +84,7 @@ def test_tl_16_the_fifth_expiry_in_a_row_brings_a_bot_and_the_fourth_does_not() 
 def test_tl_16_an_own_action_starts_the_count_again() -> None:
     script = Script().dealt()
     seat = script.turn.seats[0]
-    while len(decided_by(script, seat)) < EXPIRIES_MAX - 1:
+    while len(decided_by(script, seat)) < EXPIRIES - 1:
         script.time_up()
     while seat not in script.turn.seats:
         script.time_up()
@@ -100,6 +100,17 @@ def taken_over(script: Script) -> int:
     while not any(seat.bot_plays for seat in script.table.seats):
         script.time_up()
     return script.last(events.BotTookOver).seat
+
+
+@pytest.mark.ruling("TL-16")
+def test_tl_16_what_the_fallback_decides_for_a_bot_is_the_bots_and_no_expiry() -> None:
+    script = Script().dealt()
+    seat = taken_over(script)
+    while seat not in script.turn.seats:
+        script.time_up()
+    script.time_up()
+    assert decided_by(script, seat) == ["clock"] * EXPIRIES + ["bot"]
+    assert script.table.seats[seat].expiries == EXPIRIES
 
 
 @pytest.mark.ruling("TL-16")
@@ -146,7 +157,7 @@ def rounds_by_bots(script: Script, *, active: Person, rounds: int) -> Script:
 @pytest.mark.ruling("TL-32")
 def test_tl_16_after_three_rounds_by_the_bot_alone_the_seat_counts_as_away() -> None:
     # In the first round the clock decides five times before the bot takes over.
-    script = rounds_by_bots(Script(rules=KING_SHORT).dealt(), active=ANN, rounds=BOT_ROUNDS_MAX)
+    script = rounds_by_bots(Script(rules=KING_SHORT).dealt(), active=ANN, rounds=BOT_ROUNDS)
     assert [seat.bot_plays for seat in script.table.seats[1:]] == [True] * 3
     assert (script.phase, script.all(events.PlayerWentIdle)) == (Phase.COUNTING_IN, [])
     rounds_by_bots(script, active=ANN, rounds=1)
@@ -162,8 +173,16 @@ def test_tl_16_after_three_rounds_by_the_bot_alone_the_seat_counts_as_away() -> 
 
 
 @pytest.mark.ruling("TL-16")
+def test_tl_16_who_is_away_already_is_not_found_idle() -> None:
+    script = rounds_by_bots(Script(rules=KING_SHORT).dealt(), active=ANN, rounds=BOT_ROUNDS).step()
+    script.offline(BOB).play_round()
+    idle = [event.seat for event in script.all(events.PlayerWentIdle)]
+    assert (1 in idle, 2 in idle, script.table.seats[1].idle) == (False, True, False)
+
+
+@pytest.mark.ruling("TL-16")
 def test_tl_16_one_own_action_in_three_rounds_is_enough() -> None:
-    script = rounds_by_bots(Script(rules=KING_SHORT).dealt(), active=ANN, rounds=BOT_ROUNDS_MAX)
+    script = rounds_by_bots(Script(rules=KING_SHORT).dealt(), active=ANN, rounds=BOT_ROUNDS)
     script.step()
     script.is_back(BOB)
     script.play_round()

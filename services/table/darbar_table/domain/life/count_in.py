@@ -71,7 +71,7 @@ def everyone_is_ready(table: Table) -> bool:
     count_in = table.count_in
     if count_in is None:
         return False
-    if count_in.deal_asked or (count_in.start_asked and table.round == 1):
+    if count_in.deal_asked or count_in.start_asked:
         return True
     return bool(table.people) and set(table.people) <= set(count_in.ready)
 

@@ -85,7 +85,7 @@ def _settle_answered(draft: Draft, asked: events.SettleAsked, answer: WalletAnsw
     if not answer.done:
         raise stakes.SettleRefused(answer.reason)
     draft.add(events.Settled(key=asked.key))
-    if asked.purpose is not SettlePurpose.TABLE_CLOSED:
+    if asked.purpose in (SettlePurpose.ROUND_ENDED, SettlePurpose.GAME_ENDED):
         _after(draft)
 
 

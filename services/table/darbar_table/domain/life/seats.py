@@ -216,7 +216,7 @@ def counts_as_quit(table: Table) -> bool:
 
 def _waits_for_another(table: Table, account_id: str) -> bool:
     """TL-37: the stakes lie, and a seat is empty because somebody else left it or sent its bot away."""
-    waits = table.staked and table.phase is Phase.WAITING and not table.voided
+    waits = table.staked and table.phase is Phase.WAITING
     return waits and any(seat.emptied_by not in (None, account_id) for seat in table.seats)
 
 
