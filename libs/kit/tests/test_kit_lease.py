@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
@@ -173,15 +172,10 @@ async def renewed_after(direct: asyncpg.Connection[asyncpg.Record], seen: object
     return bool(await direct.fetchval("SELECT expires_at > $1 FROM holder", seen))
 
 
-@asynccontextmanager
-async def locked_row(database: TestDatabase, direct: asyncpg.Connection[asyncpg.Record]) -> AsyncIterator[None]:
-    """From when a renewal waits for the row until the end, it gets no answer."""
+async def until_a_renewal_waits(database: TestDatabase) -> None:
     watcher = await asyncpg.connect(database)
     waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE holder%'"
-    async with direct.transaction():
-        await direct.execute("SELECT 1 FROM holder FOR UPDATE")
-        await eventually(lambda: watcher.fetchval(waits))
-        yield
+    await eventually(lambda: watcher.fetchval(waits))
     await watcher.close()
 
 
@@ -190,10 +184,13 @@ async def test_a_renewal_whose_answer_came_too_late_is_worth_nothing_and_another
 ) -> None:
     lease = Lease(database, QUERIES, holder_id="ann", added=("here",), seconds=SLOWLY, now=clock)
     await lease.claim()
-    async with Keeping(lease):
-        async with locked_row(database, direct):
-            clock.now += 500
-            assert not lease.may_answer
+    async with direct.transaction():
+        await direct.execute("SELECT 1 FROM holder FOR UPDATE")
+        keeping = Keeping(lease)
+        await until_a_renewal_waits(database)
+        clock.now += 500
+        assert not lease.may_answer
+    async with keeping:
         await eventually(lambda: lease.may_answer)
 
     assert lease.silent_seconds == pytest.approx(200)
@@ -206,9 +203,12 @@ async def test_a_renewal_counts_from_when_it_was_sent(
     lease = Lease(database, QUERIES, holder_id="ann", added=("here",), seconds=SLOWLY, now=clock)
     await lease.claim()
     clock.now += 100
-    async with Keeping(lease):
-        async with locked_row(database, direct):
-            clock.now += 150
+    async with direct.transaction():
+        await direct.execute("SELECT 1 FROM holder FOR UPDATE")
+        keeping = Keeping(lease)
+        await until_a_renewal_waits(database)
+        clock.now += 150
+    async with keeping:
         # Sent 150 seconds ago: it is good for 150 seconds more, longer than the claim was.
         clock.now += 100
         await eventually(lambda: lease.may_answer)
