@@ -51,7 +51,7 @@ async def ask(bus: Bus, subject: str, request: msgspec.Struct) -> WalletAnswer:
     return await bus.request(subject, request, WalletAnswer, timeout_seconds=ASK_SECONDS_MAX)
 
 
-async def welcome(bus: Bus, *account_ids: str) -> None:
+async def grant_new_accounts(bus: Bus, *account_ids: str) -> None:
     """Gives each of them the new account's coins."""
     for account_id in account_ids:
         answer = await ask(bus, WALLET_GRANT, GrantRequest(str(uuid4()), account_id, "new_account"))

@@ -28,7 +28,7 @@ from darbar_kit.errors import Unavailable
 from darbar_kit.settings import load
 from darbar_kit.testing import Cut, CuttingProxy, TestDatabase, Tunnel, eventually, keep_ending_sessions
 from darbar_wallet.settings import Settings
-from darbar_wallet.testing import HttpClient, ask, balances, is_ready, running, stake_of, welcome
+from darbar_wallet.testing import HttpClient, ask, balances, grant_new_accounts, is_ready, running, stake_of
 
 
 class KillingTimes(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ def assert_good(found: WalletAudit) -> None:
 async def test_a_cut_around_the_commit_is_answered_once(
     proxied: HttpClient, proxy: CuttingProxy, bus: Bus, ledger: asyncpg.Connection[asyncpg.Record], cuts: list[Cut]
 ) -> None:
-    await welcome(bus, "ann", "bob")
+    await grant_new_accounts(bus, "ann", "bob")
     stake = stake_of("ann", "bob")
 
     proxy.arm(*cuts)
@@ -106,7 +106,7 @@ async def test_a_cut_around_the_commit_is_answered_once(
 async def test_a_database_that_is_gone_for_a_while_costs_no_coin(
     proxied: HttpClient, proxy: CuttingProxy, bus: Bus
 ) -> None:
-    await welcome(bus, "ann", "bob")
+    await grant_new_accounts(bus, "ann", "bob")
     stake = stake_of("ann", "bob")
 
     proxy.go_away()
@@ -126,7 +126,7 @@ async def test_random_cuts_under_load_lose_and_double_nothing(
 ) -> None:
     chance = random.Random(seed)
     players = [f"p{number}" for number in range(8)]
-    await welcome(bus, *players)
+    await grant_new_accounts(bus, *players)
 
     async def play(table: int) -> int:
         taken = 0
@@ -156,7 +156,7 @@ async def test_random_cuts_under_load_lose_and_double_nothing(
 async def test_a_writer_that_was_declared_dead_stores_nothing_and_comes_back_under_a_new_id(
     wallet: HttpClient, bus: Bus, ledger: asyncpg.Connection[asyncpg.Record]
 ) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     first = await ledger.fetchval("SELECT writer_id FROM wallet_writer")
 
     await ledger.execute("DELETE FROM wallet_writer")
@@ -170,7 +170,7 @@ async def test_a_writer_that_was_declared_dead_stores_nothing_and_comes_back_und
 async def test_a_standby_waits_and_takes_over_when_the_writer_stops(settings: Settings, bus: Bus) -> None:
     async with running(settings) as first:
         await eventually(lambda: is_ready(first))
-        await welcome(bus, "ann")
+        await grant_new_accounts(bus, "ann")
         async with running(settings) as standby:
             assert await is_ready(standby)
             assert not await _metric(standby, "wallet_leader")
@@ -230,7 +230,7 @@ async def test_connections_killed_all_the_time_cost_no_coin_and_no_answer(
 ) -> None:
     times = load(KillingTimes, prefix="DARBAR_TEST_WALLET_")
     players = [f"p{number}" for number in range(8)]
-    await welcome(bus, *players)
+    await grant_new_accounts(bus, *players)
     over = asyncio.Event()
     answered = 0
 
@@ -266,7 +266,7 @@ async def test_a_database_away_for_longer_than_the_lease_is_led_again_when_it_is
     through = msgspec.structs.replace(settings, database_url=await proxy.start(), renew_seconds=0.1, lease_seconds=0.5)
     async with running(through) as wallet:
         await eventually(lambda: is_ready(wallet))
-        await welcome(bus, "ann")
+        await grant_new_accounts(bus, "ann")
         first = await ledger.fetchval("SELECT writer_id FROM wallet_writer")
 
         proxy.go_away()
@@ -309,7 +309,7 @@ async def test_a_takeover_that_fails_at_first_is_tried_again(
     role = await ledger.fetchval("SELECT current_user")
     async with running(settings) as first:
         await eventually(lambda: is_ready(first))
-        await welcome(bus, "ann")
+        await grant_new_accounts(bus, "ann")
         async with running(settings) as standby:
             await owner.execute(f"REVOKE SELECT ON transfer FROM {role}")
             await first.close()
@@ -346,7 +346,7 @@ async def test_a_stop_finishes_what_is_being_written_and_gives_the_lease_back(
 ) -> None:
     async with running(settings) as wallet:
         await eventually(lambda: is_ready(wallet))
-        await welcome(bus, "ann")
+        await grant_new_accounts(bus, "ann")
         async with ledger.transaction():
             await ledger.execute("SELECT 1 FROM account WHERE account = 'player:ann' FOR UPDATE")
             asking = asyncio.ensure_future(ask(bus, WALLET_STAKE, stake_of("ann")))

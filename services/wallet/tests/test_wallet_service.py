@@ -35,7 +35,7 @@ from darbar_wallet.app import build_app
 from darbar_wallet.limits import REQUESTS_A_MINUTE_BY_ACCOUNT as ACCOUNT_REQUESTS_MAX
 from darbar_wallet.limits import Limits
 from darbar_wallet.settings import Settings
-from darbar_wallet.testing import HttpClient, ask, balances, bearer_of, stake_of, welcome
+from darbar_wallet.testing import HttpClient, ask, balances, bearer_of, grant_new_accounts, stake_of
 
 StartWallet: TypeAlias = Callable[[Settings], Awaitable[HttpClient]]
 
@@ -54,7 +54,7 @@ async def test_a_new_account_gets_its_coins_once(wallet: HttpClient, bus: Bus) -
 
 
 async def test_a_stake_is_taken_shared_out_and_shown(wallet: HttpClient, bus: Bus, token_key: str) -> None:
-    await welcome(bus, "ann", "bob")
+    await grant_new_accounts(bus, "ann", "bob")
     stake = stake_of("ann", None, "bob", None)
 
     taken = await ask(bus, WALLET_STAKE, stake)
@@ -91,7 +91,7 @@ async def _view(wallet: HttpClient, token_key: str, account_id: str, query: str 
 
 @pytest.mark.ruling("TL-37")
 async def test_a_player_s_lines_say_why_the_stake_ended(wallet: HttpClient, bus: Bus, token_key: str) -> None:
-    await welcome(bus, "ann", "bob")
+    await grant_new_accounts(bus, "ann", "bob")
     stake, other = stake_of("ann", "bob"), stake_of("ann", "bob")
     for request in (stake, other):
         await ask(bus, WALLET_STAKE, request)
@@ -114,7 +114,7 @@ async def test_a_player_s_lines_say_why_the_stake_ended(wallet: HttpClient, bus:
 
 @pytest.mark.ruling("CP-34")
 async def test_a_sweep_is_paid_out_and_posting_it_twice_is_a_no_op(wallet: HttpClient, bus: Bus) -> None:
-    await welcome(bus, "ann", "bob", "cid", "dan")
+    await grant_new_accounts(bus, "ann", "bob", "cid", "dan")
     stake = stake_of("ann", "bob", "cid", "dan")
     shares = (Share(0, "ann", 300), Share(2, "cid", 300))
     settle = SettleRequest("s", stake.key, "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (1, 3), shares)
@@ -128,7 +128,7 @@ async def test_a_sweep_is_paid_out_and_posting_it_twice_is_a_no_op(wallet: HttpC
 
 
 async def test_refusals_travel_as_answers(wallet: HttpClient, bus: Bus) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     short = await ask(bus, WALLET_STAKE, stake_of("ann", "bob"))
     unknown = await ask(
         bus, WALLET_SETTLE, SettleRequest("s", "nothing", "t1", "g1.r1", SettlePurpose.ROUND_ENDED, (), ())
@@ -139,7 +139,7 @@ async def test_refusals_travel_as_answers(wallet: HttpClient, bus: Bus) -> None:
 
 
 async def test_a_refund_before_the_stake_cancels_it(wallet: HttpClient, bus: Bus) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     stake = stake_of("ann")
 
     assert (await ask(bus, WALLET_REFUND, RefundRequest("r", stake.key, "t1", "g1.r1", RefundPurpose.VOIDED))).done
@@ -149,7 +149,7 @@ async def test_a_refund_before_the_stake_cancels_it(wallet: HttpClient, bus: Bus
 
 @pytest.mark.ruling("TL-23")
 async def test_a_top_up_once_a_day_by_the_database_s_date(wallet: HttpClient, bus: Bus, database: TestDatabase) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     lost = stake_of("ann", None, bet_coins=2480)
     await ask(bus, WALLET_STAKE, lost)
     await ask(
@@ -188,7 +188,7 @@ async def test_a_name_that_is_none_is_refused_at_the_border(wallet: HttpClient, 
 
 
 async def test_pages_of_the_ledger_follow_each_other(wallet: HttpClient, bus: Bus, token_key: str) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     for number in range(7):
         stake = stake_of("ann", table_id=f"t{number}")
         await ask(bus, WALLET_STAKE, stake)
@@ -243,7 +243,7 @@ async def audit_of(wallet: HttpClient) -> WalletAudit:
 
 
 async def test_the_audit_tells_that_the_coins_add_up(wallet: HttpClient, bus: Bus) -> None:
-    await welcome(bus, "ann", "bob")
+    await grant_new_accounts(bus, "ann", "bob")
     await ask(bus, WALLET_STAKE, stake_of("ann", None, "bob", None))
 
     found = await audit_of(wallet)
@@ -269,7 +269,7 @@ async def test_the_audit_tells_that_the_coins_add_up(wallet: HttpClient, bus: Bu
 
 
 async def test_an_audit_that_finds_a_coin_off_is_a_metric(wallet: HttpClient, bus: Bus, database: TestDatabase) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     owner = await asyncpg.connect(database.owner_url)
     await owner.execute("UPDATE account SET balance_coins = balance_coins + 1 WHERE number = 1")
     await owner.close()
@@ -321,7 +321,7 @@ async def limited(wallet: HttpClient, *, path: str, headers: dict[str, str]) -> 
 
 
 async def test_what_was_done_is_counted(wallet: HttpClient, bus: Bus) -> None:
-    await welcome(bus, "ann")
+    await grant_new_accounts(bus, "ann")
     await ask(bus, WALLET_STAKE, stake_of("bob"))
 
     async with wallet.get("/metrics") as response:
@@ -342,7 +342,7 @@ async def test_it_works_with_the_rights_that_its_nats_user_has(
     lobby = await Bus.connect(server.url("lobby"), name="lobby")
     table = await Bus.connect(server.url("table"), name="table")
 
-    await welcome(lobby, "ann")
+    await grant_new_accounts(lobby, "ann")
     assert (await ask(table, WALLET_STAKE, stake_of("ann"))).done
     with pytest.raises(Unavailable):
         await lobby.request(WALLET_STAKE, stake_of("ann"), WalletAnswer, timeout_seconds=0.3)
