@@ -23,7 +23,7 @@ from darbar_local.exit_codes import ExitCode
 from darbar_local.services import ALL
 from darbar_local.settings import GivenServers, MigrateSettings, ServeSettings, UpSettings
 
-DARBAR_COMMAND = re.compile(r"(?:\.venv/bin/)?darbar ((?:up|serve|migrate|version)(?: [^`#\n]*)?)")
+DARBAR_COMMAND = re.compile(r"(?:\.venv/bin/)?darbar ((?:up|serve|migrate|rights|version)(?: [^`#\n]*)?)")
 VARIABLE = re.compile(r"\bDARBAR_[A-Z_]+[A-Z]\b")
 NAME = re.compile(r"`([^`]+)`")
 # Beginnings of variables of what is not a service or the command: test runs, and the service of docs/howto.

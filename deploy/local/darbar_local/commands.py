@@ -2,19 +2,22 @@
 
 import argparse
 import asyncio
+import secrets
 import signal
 from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import msgspec
 import uvloop
 
 from darbar_kit import logs, service
+from darbar_kit.embedded import nats_rights
 from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
-from darbar_local.servers import apply_migrations
+from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import GivenServers, MigrateSettings, load_serve, load_up
 from darbar_local.up import Options, up
@@ -22,6 +25,7 @@ from darbar_local.up import Options, up
 VERSION = "0.1.0"
 TABLES_MAX = 64
 PORT_MAX = 65535
+PASSWORD_BYTES = 24
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _serve(asked, BY_NAME[asked.service])
             case "migrate":
                 _migrate(BY_NAME[asked.service])
+            case "rights":
+                print_line(_rights())
             case "version":
                 print_line(_version())
             case _:
@@ -66,6 +72,7 @@ def command_parser() -> argparse.ArgumentParser:
     serves.add_argument("--pid-file", type=Path, help=argparse.SUPPRESS)
     migrates = commands.add_parser("migrate", help="bring a service's database to what this version needs")
     migrates.add_argument("service", choices=[name for name, known in BY_NAME.items() if known.database])
+    commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser
 
@@ -134,6 +141,12 @@ def _migrate(asked_service: Service) -> None:
             apply_migrations(asked_service, owner_url=settings.owner_database_url, service_role=settings.service_role)
         )
     print_line("\n".join(applied) if applied else f"{asked_service.name}: nothing to apply")
+
+
+def _rights() -> str:
+    """The server's own format is a superset of JSON. Passwords are new each time."""
+    users = nats_rights.users(PERMISSIONS_OF_USERS, lambda _name: secrets.token_urlsafe(PASSWORD_BYTES))
+    return msgspec.json.format(msgspec.json.encode({"authorization": {"users": users}}), indent=2).decode()
 
 
 def _version() -> str:

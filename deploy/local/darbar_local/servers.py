@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
+from types import MappingProxyType
 from typing import TypeVar
 
 import asyncpg
@@ -11,7 +12,8 @@ import msgspec
 from darbar_contracts.subjects import PERMISSIONS
 from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
 from darbar_kit.database.provision import DatabaseUrls, owner_role, provision, service_role
-from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
+from darbar_kit.embedded.nats import NatsFailed, NatsServer
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.embedded.postgres import DataVersionWrong, PostgresFailed, PostgresServer
 from darbar_kit.embedded.programs import ServerMissing
 from darbar_kit.embedded.server_user import FolderUnusable
@@ -34,8 +36,13 @@ class Servers(msgspec.Struct, frozen=True):
     started: Mapping[str, Restartable]
 
 
-async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, stack: AsyncExitStack) -> Servers:
-    """Starts what isn't given; the stack stops it."""
+PERMISSIONS_OF_USERS = MappingProxyType({name: Permissions(*pair) for name, pair in PERMISSIONS.items()})
+
+
+async def start_servers(
+    folder: DataDir, given: GivenServers, *, environ: Mapping[str, str], unsafe: bool, stack: AsyncExitStack
+) -> Servers:
+    """Starts what isn't given, by `given` or to each service by its own variable; the stack stops it."""
     started: dict[str, Restartable] = {}
 
     async def start_postgres() -> str:
@@ -51,9 +58,10 @@ async def start_servers(folder: DataDir, given: GivenServers, *, unsafe: bool, s
         return url
 
     async def start_nats() -> Mapping[str, str]:
-        if given.nats_url:
-            return dict.fromkeys((service.name for service in ALL), given.nats_url)
-        server = NatsServer(folder.nats, users={name: Permissions(*pair) for name, pair in PERMISSIONS.items()})
+        urls = {service.name: environ.get(f"{service.prefix}NATS_URL", "") or given.nats_url for service in ALL}
+        if all(urls.values()):
+            return urls
+        server = NatsServer(folder.nats, users=PERMISSIONS_OF_USERS)
         stack.push_async_callback(server.stop)
         with step("NATS started"):
             await server.start()

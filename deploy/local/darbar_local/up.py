@@ -44,7 +44,9 @@ async def up(options: Options) -> None:
         print_line(f"Darbar starts, with its data in {options.data}")
         async with AsyncExitStack() as stack:
             await _tidy_up(folder)
-            servers = await start_servers(folder, options.given, unsafe=options.unsafe_storage, stack=stack)
+            servers = await start_servers(
+                folder, options.given, environ=options.environ, unsafe=options.unsafe_storage, stack=stack
+            )
             wiring = await _wire(options, folder, servers, public=public)
             restarts = Restarts()
             if options.processes:

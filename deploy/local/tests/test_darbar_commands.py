@@ -97,7 +97,7 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
     assert main([]) == 0
 
     listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert [name for name, _ in listed] == ["up", "serve", "migrate", "version"]
+    assert [name for name, _ in listed] == ["up", "serve", "migrate", "rights", "version"]
 
 
 async def test_serve_names_all_that_is_wrong_and_what_nothing_reads(darbar: Start) -> None:

@@ -14,8 +14,9 @@ import pytest
 
 from darbar_kit.embedded.processes import gone
 from darbar_kit.service import reserve
-from darbar_kit.testing import eventually
+from darbar_kit.testing import MakeNats, eventually
 from darbar_local.exit_codes import ExitCode
+from darbar_local.servers import PERMISSIONS_OF_USERS
 from darbar_local.testing import Darbar, run
 
 Start = Callable[..., Awaitable[Darbar]]
@@ -395,6 +396,18 @@ async def test_given_servers_are_used(darbar: Start, data: Path, given: dict[str
     assert await admin.fetchval("SELECT text FROM note") == "elsewhere"
     await admin.close()
     assert not is_there(data / "postgres")
+
+
+async def test_services_may_each_have_a_user_of_a_given_nats(
+    darbar: Start, make_nats: MakeNats, given: dict[str, str]
+) -> None:
+    server = await make_nats(PERMISSIONS_OF_USERS)
+    urls = {f"DARBAR_{name.upper()}_NATS_URL": server.url(name) for name in PERMISSIONS_OF_USERS}
+
+    up = await darbar(DATABASE_URL=given["DATABASE_URL"], **urls)
+
+    assert await is_ready(await up.ready())
+    assert up.children() == {}
 
 
 async def test_a_given_database_that_is_not_there_is_told(darbar: Start, given: dict[str, str]) -> None:

@@ -25,6 +25,8 @@ BOT_QUEUE = "bot"
 # milestones, kept in JetStream
 MILESTONE_STREAM = "MILESTONES"
 MILESTONE_SUBJECTS = "milestone.table.>"
+# The lobby's place in the stream, one for all its processes.
+MILESTONE_CONSUMER = "lobby"
 # Whoever comes late asks the table service: the stream only has to reach over an outage.
 MILESTONE_SECONDS_KEPT = 30 * 24 * 3600
 MILESTONE_DUPLICATES_SECONDS = 120
@@ -58,25 +60,43 @@ def milestone_table(subject: str) -> str | None:
         return None
 
 
+# What a service may ask of JetStream: to make the stream where it is missing, never to change or empty it; and, as its
+# one reader, to take from it.
+_MAKE_MILESTONES = (f"$JS.API.STREAM.INFO.{MILESTONE_STREAM}", f"$JS.API.STREAM.CREATE.{MILESTONE_STREAM}")
+_TAKE_MILESTONES = (
+    f"$JS.API.CONSUMER.INFO.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}",
+    f"$JS.API.CONSUMER.CREATE.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}.{MILESTONE_SUBJECTS}",
+    f"$JS.API.CONSUMER.MSG.NEXT.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}",
+    f"$JS.ACK.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}.>",
+)
+
 # Service -> (may publish, may subscribe). Its own inbox is added by the server's configuration.
-_JETSTREAM = ("$JS.API.>", "$JS.ACK.>")
 PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lobby": (
         (
             TABLE_WHERE,
             TABLE_MILESTONES,
-            "table.at.*.create",
-            "table.at.*.look",
-            "table.at.*.leave_alone",
-            "wallet.grant",
-            *_JETSTREAM,
+            table_create("*"),
+            table_look("*"),
+            table_leave_alone("*"),
+            WALLET_GRANT,
+            *_MAKE_MILESTONES,
+            *_TAKE_MILESTONES,
         ),
         (),
     ),
     "table": (
-        ("wallet.stake", "wallet.settle", "wallet.refund", "wallet.balances", "bot.>", MILESTONE_SUBJECTS, *_JETSTREAM),
+        (
+            WALLET_STAKE,
+            WALLET_SETTLE,
+            WALLET_REFUND,
+            WALLET_BALANCES,
+            BOT_DECIDE,
+            MILESTONE_SUBJECTS,
+            *_MAKE_MILESTONES,
+        ),
         (TABLE_WHERE, TABLE_MILESTONES, "table.at.>"),
     ),
-    "wallet": ((), ("wallet.>",)),
-    "bot": ((), ("bot.>",)),
+    "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
+    "bot": ((), (BOT_DECIDE,)),
 }

@@ -16,7 +16,8 @@ from nats.aio.msg import Msg
 
 from darbar_kit.bus import Bus
 from darbar_kit.embedded import nats, nats_health
-from darbar_kit.embedded.nats import NatsFailed, NatsServer, Permissions
+from darbar_kit.embedded.nats import NatsFailed, NatsServer
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.embedded.processes import gone
 from darbar_kit.testing import eventually
 

@@ -10,7 +10,8 @@ import structlog
 
 from darbar_kit.bus import MESSAGE_BYTES_MAX, Bus, MessageTooLarge
 from darbar_kit.bus import connection as bus_module
-from darbar_kit.embedded.nats import NatsServer, Permissions
+from darbar_kit.embedded.nats import NatsServer
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeNats, Tunnel, eventually
 

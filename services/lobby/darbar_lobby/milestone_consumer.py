@@ -10,6 +10,7 @@ from nats.aio.msg import Msg
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import (
+    MILESTONE_CONSUMER,
     MILESTONE_DUPLICATES_SECONDS,
     MILESTONE_SECONDS_KEPT,
     MILESTONE_STREAM,
@@ -20,7 +21,6 @@ from darbar_contracts.tables import Milestone
 from darbar_kit.bus import Bus, Stream, StreamConsumer, bus_errors
 from darbar_lobby.handlers.milestones import Milestones
 
-CONSUMER = "lobby"
 # The stream that the table service writes; it may not have started yet.
 MILESTONES = Stream(
     name=MILESTONE_STREAM,
@@ -38,7 +38,7 @@ class MilestoneConsumer:
     def __init__(self, *, bus: Bus, milestones: Milestones) -> None:
         self._milestones = milestones
         self._consumer = StreamConsumer(
-            bus, MILESTONES, subject=MILESTONE_SUBJECTS, durable_name=CONSUMER, take=self._take
+            bus, MILESTONES, subject=MILESTONE_SUBJECTS, durable_name=MILESTONE_CONSUMER, take=self._take
         )
 
     @property

@@ -21,6 +21,7 @@ from lobby_events import milestone_event
 import darbar_lobby
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import (
+    MILESTONE_CONSUMER,
     MILESTONE_STREAM,
     PERMISSIONS,
     TABLE_MILESTONES,
@@ -48,14 +49,15 @@ from darbar_contracts.tables import (
 )
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus, Subscription, ensure_stream
-from darbar_kit.embedded.nats import NatsServer, Permissions
+from darbar_kit.embedded.nats import OPERATOR, NatsServer
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase, eventually
 from darbar_kit.tokens import new_private_key_pem
 from darbar_lobby.app import CONSUMER as APP_CONSUMER
 from darbar_lobby.app import build_app
 from darbar_lobby.domain.table_look import sits_alone
-from darbar_lobby.milestone_consumer import CONSUMER, MILESTONES
+from darbar_lobby.milestone_consumer import MILESTONES
 from darbar_lobby.settings import Settings
 
 MIGRATIONS = Path(darbar_lobby.__file__).parent / "migrations"
@@ -66,8 +68,9 @@ GRANT_COINS = 5000
 class TableDouble:
     """Answers as the table service does, and tells milestones; what goes wrong is set by the test."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, operator: Bus) -> None:
         self._bus = bus
+        self._operator = operator
         self.tables: dict[str, TableLook] = {}
         self.asked: list[CreateTable] = []
         self.milestones: dict[str, list[Milestone]] = {}
@@ -124,12 +127,12 @@ class TableDouble:
 
     async def waiting(self) -> int:
         """Messages that the lobby has not acknowledged."""
-        consumer = await self._bus.jetstream.consumer_info(MILESTONE_STREAM, CONSUMER)
+        consumer = await self._operator.jetstream.consumer_info(MILESTONE_STREAM, MILESTONE_CONSUMER)
         return (consumer.num_pending or 0) + (consumer.num_ack_pending or 0)
 
     async def lose_the_stream(self) -> None:
         """As if the bus had lost its disk."""
-        await self._bus.jetstream.delete_stream(MILESTONE_STREAM)
+        await self._operator.jetstream.delete_stream(MILESTONE_STREAM)
 
     async def _where(self, _request: WhereRequest) -> WhereAnswer:
         if self.nowhere_times:
@@ -382,11 +385,11 @@ def settings_for(database: TestDatabase, nats: NatsServer, **settings: Any) -> S
 async def open_doubles(nats: NatsServer) -> AsyncIterator[tuple[TableDouble, WalletDouble]]:
     async with AsyncExitStack() as stack:
         buses: list[Bus] = []
-        for name in ("table", "wallet"):
+        for name in ("table", "wallet", OPERATOR):
             bus = await Bus.connect(nats.url(name), name=name)
             stack.push_async_callback(bus.close)
             buses.append(bus)
-        table, wallet = TableDouble(buses[0]), WalletDouble(buses[1])
+        table, wallet = TableDouble(buses[0], buses[2]), WalletDouble(buses[1])
         await table.start()
         await wallet.start()
         yield table, wallet

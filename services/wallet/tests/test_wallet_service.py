@@ -27,7 +27,7 @@ from darbar_contracts.wallet import (
     WalletView,
 )
 from darbar_kit.bus import Bus
-from darbar_kit.embedded.nats import Permissions
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import MakeNats, TestDatabase
 from darbar_wallet import http

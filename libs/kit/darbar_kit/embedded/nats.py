@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from darbar_kit.embedded import nats_health, processes
+from darbar_kit.embedded import nats_health, nats_rights, processes
 from darbar_kit.embedded.kept import last_port, write_private
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.embedded.programs import ServerMissing
 
 # Below this, time limits of single keys are taken and ignored.
@@ -43,13 +44,6 @@ _PROGRAM = "nats-server"
 
 class NatsFailed(Exception):
     """The server doesn't start; the message says where its log is."""
-
-
-class Permissions(msgspec.Struct, frozen=True):
-    """What a user may publish and subscribe to. Its private inbox and answers to requests are always allowed."""
-
-    publish: tuple[str, ...] = ()
-    subscribe: tuple[str, ...] = ()
 
 
 class NatsServer:
@@ -137,9 +131,8 @@ class NatsServer:
 
     def _config(self) -> str:
         passwords = self._passwords()
-        users: list[dict[str, object]] = [{"user": OPERATOR, "password": passwords[OPERATOR]}]
-        for name, permissions in self._users.items():
-            users.append({"user": name, "password": passwords[name], "permissions": _rights(name, permissions)})
+        operator: dict[str, object] = {"user": OPERATOR, "password": passwords[OPERATOR]}
+        users = nats_rights.users(self._users, passwords.__getitem__)
         watchers = [{"user": nats_health.WATCHER, "password": passwords[nats_health.WATCHER]}]
         settings = {
             "host": HOST,
@@ -154,7 +147,7 @@ class NatsServer:
                 # Otherwise a message is acknowledged up to two minutes before it is safe.
                 "sync_interval": "always",
             },
-            "authorization": {"users": users},
+            "authorization": {"users": [operator, *users]},
             "accounts": {"$SYS": {"users": watchers}},
         }
         # The server's own format is a superset of JSON.
@@ -195,15 +188,6 @@ def refuse_old_version(program: Path) -> None:
     numbers = tuple(int(part) for part in version.split("-")[0].split(".") if part.isdecimal())
     if numbers < VERSION_MIN:
         raise NatsFailed(f"{program} has version {version or 'unknown'}, 2.12 is needed at least")
-
-
-def _rights(name: str, permissions: Permissions) -> dict[str, object]:
-    return {
-        "publish": {"allow": list(permissions.publish)},
-        "subscribe": {"allow": [f"_INBOX.{name}.>", *permissions.subscribe]},
-        # Answers go to the asker's inbox, which nobody may publish to otherwise.
-        "allow_responses": {"max": 1, "expires": "1m"},
-    }
 
 
 def _run(program: Path, config: Path, port: int, output: IO[bytes]) -> "subprocess.Popen[bytes]":

@@ -22,7 +22,8 @@ import pytest_asyncio
 
 from darbar_kit.database.migrate import migrate, read_folder
 from darbar_kit.database.provision import ensure_role, owner_role, service_role, url_for
-from darbar_kit.embedded.nats import NatsServer, Permissions
+from darbar_kit.embedded.nats import NatsServer
+from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.embedded.postgres import PostgresServer
 from darbar_kit.settings import load
 from darbar_kit.testing.folders import FOLDER_PREFIX, lock_folder, remove_abandoned
