@@ -144,7 +144,7 @@ async def test_more_than_can_wait_are_refused_at_once(
     async with asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(workers.decide(request_of(views[0]))) for _ in range(held)]
         await asyncio.sleep(0)
-        with pytest.raises(Refused, match="busy"):
+        with pytest.raises(Unavailable, match="busy"):
             await workers.decide(request_of(views[0]))
     assert all(isinstance(task.result(), BotAnswer) for task in asked)
 

@@ -11,7 +11,7 @@ AUDITS_A_MINUTE_MAX = 30
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from WALLET_DATABASE_URL and so on.
+    """Read from DARBAR_WALLET_DATABASE_URL and so on.
 
     `token_public_key`: Ed25519, PEM; the lobby has the private half. `generation` grows with every restore from a
     backup. The coins are what the house grants: to a new account, and as the daily top-up. Limits by address, 0 for

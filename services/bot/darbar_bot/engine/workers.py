@@ -54,12 +54,12 @@ class Workers:
         raise ChildEnded(Reason.UNAVAILABLE, f"exit code {child.exit_code}, {taken_back} requests taken back")
 
     async def decide(self, request: BotRequest) -> BotAnswer:
-        """Raises Refused for a bad request or too many waiting ones, Unavailable when no child answers in time."""
+        """Raises Refused for a bad request, Unavailable when too many wait or no child answers in time."""
         message = line(request)
         if len(message) > LINE_BYTES_MAX:
             raise Refused(Reason.VIEW_INVALID, "the view is too large")
         if len(self._waiting) >= REQUESTS_WAITING_MAX:
-            raise Refused(Reason.BUSY, "too many requests wait for a decision")
+            raise Unavailable(Reason.BUSY)
         job = Job(message, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._dispatch()

@@ -60,6 +60,7 @@ class Writer:
             batch_max=BATCH_REQUESTS_MAX, waiting_max=REQUESTS_WAITING_MAX, batch_seconds_max=RETRY_SECONDS_MAX
         )
         self._closed = False
+        metrics.waiting.set_function(lambda: self._queue.waiting)
 
     @overload
     async def ask(self, request: TransferRequest) -> WalletAnswer: ...
@@ -136,7 +137,6 @@ class Writer:
         return answers
 
     def _count(self, decided: Sequence[tuple[KeyedRequest, Decision]], requests: int, seconds: float) -> None:
-        self._metrics.waiting.set(self._queue.waiting)
         self._metrics.batch_requests.observe(requests)
         self._metrics.batch_seconds.observe(seconds)
         done = Counter(
