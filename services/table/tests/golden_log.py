@@ -1,44 +1,99 @@
-"""Writes the golden log of a table: `python golden_log.py`, once for a game. What it wrote is replayed for ever."""
+"""Writes the golden logs of tables: `python golden_log.py NAME`, once for each. What it wrote is replayed for ever.
+
+Together they hold every kind of event that is a table's own: a new kind gets a log of its own here.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from table_scripts import ANN, BOB, COURT_PIECE, TABLE_ID, Script
+from table_scripts import ANN, BOB, CYN, DAN, EVE, TABLE_ID, Script
 
 from darbar_contracts import frames
+from darbar_contracts.tables import Person
+from darbar_rules.games.king.game import KING_SHORT
+from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
+from darbar_table.domain.commands import OperatorAct
+from darbar_table.domain.state import Phase
 from darbar_table.store.chain import first_link, link
-from darbar_table.store.codec import EventCodec
+from darbar_table.store.codec import Codecs
 from darbar_table.store.store import StoredEvent
 
-GOLDEN = Path(__file__).parent / "golden" / "court_piece_table.ndjson"
+FOLDER = Path(__file__).parent / "golden"
 AT = datetime(2026, 11, 29, 12, 0, 0, 123456, tzinfo=UTC)
-CODEC = EventCodec(COURT_PIECE)
+STRING = "a golden string"
 
 
 def rows_of(script: Script) -> list[StoredEvent]:
     """A script's events as they would be stored."""
+    codec = Codecs().of(script.table.rules.name)[1]
     rows: list[StoredEvent] = []
     chain = first_link(UUID(TABLE_ID))
     for version, (_, event, _) in enumerate(script.log, start=1):
-        kind, body = CODEC.kind_of(event), CODEC.encode(event)
+        kind, body = codec.kind_of(event), codec.encode(event)
         chain = link(chain, UUID(TABLE_ID), version, kind=kind, at=AT, body=body)
         rows.append(StoredEvent(version, kind, body.decode(), AT, chain))
     return rows
 
 
-def whole_game() -> Script:
-    """One person and three bots, a whole game, and into the next count-in."""
-
+def court_piece_game() -> Script:
+    """Two people and two bots, a whole game, and into the next count-in."""
     script = Script().sit(BOB)
     script.act(ANN, frames.StartNow(id="a-golden-command"))
     return script.play_game()
 
 
+def king_that_is_voided() -> Script:
+    """Comings and goings around the first rounds of a King, until an operator voids it too late."""
+    script = Script(rules=KING_SHORT).sit(BOB).starts_now(ANN)
+    for seat, person in ((2, CYN), (3, DAN)):
+        script.act(ANN, frames.SendBotAway(id=script.new_id(), seat=seat))
+        script.sit(person)
+    script.leaves(DAN).sit(DAN).leaves(DAN).sit(DAN).leaves(DAN).sit(EVE)
+    script.zero().wallet(done=False, reason="short_of_coins", short=("eve",)).sit(EVE)
+    script.zero().leaves(ANN).wallet().wallet().sit(Person("mal", "Mal", "yak"))
+    script.act(BOB, frames.SeedCommit(id=script.new_id(), sha256=hashlib.sha256(STRING.encode()).hexdigest()))
+    script.act(CYN, frames.Ready(id=script.new_id()))
+    script.zero().act(BOB, frames.SeedOpen(id=script.new_id(), string=STRING))
+    script.wallet().offline(EVE).back(EVE).play_round()
+    while script.table.phase is not Phase.WAITING:
+        script.step()
+    script.step().leaves(CYN)
+    for action in ("resume", "void"):
+        script.tell(OperatorAct(action=action, operator="root", why="a golden fault"))
+    return script.wallet(done=False, reason="already_settled")
+
+
+def kings_and_rebels_that_are_left() -> Script:
+    """The host deals; a round later everybody leaves, and the pot is not shared in vain."""
+    script = Script(rules=KINGS_AND_REBELS, seats=4).sit(BOB, CYN, DAN)
+    script.act(ANN, frames.Deal(id=script.new_id()))
+    return script.wallet().play_round().wallet().leaves(ANN, BOB, CYN, DAN)
+
+
+def voided_while_staking() -> Script:
+    """Everything goes back."""
+    script = Script().sit(BOB, CYN, DAN).zero()
+    script.tell(OperatorAct(action="void", operator="root", why="a golden fault"))
+    return script.wallet()
+
+
+SCRIPTS: dict[str, Callable[[], Script]] = {
+    made.__name__: made
+    for made in (court_piece_game, king_that_is_voided, kings_and_rebels_that_are_left, voided_while_staking)
+}
+
+
 if __name__ == "__main__":
-    GOLDEN.parent.mkdir(exist_ok=True)
-    lines = (json.dumps([row.version, row.kind, row.body, row.chain.hex()]) for row in rows_of(whole_game()))
-    GOLDEN.write_text("\n".join(lines) + "\n")
+    FOLDER.mkdir(exist_ok=True)
+    for name in sys.argv[1:]:
+        script = SCRIPTS[name]()
+        head = json.dumps({"game": script.table.rules.name, "phase": script.table.phase, "round": script.table.round})
+        lines = (json.dumps([row.version, row.kind, row.body, row.chain.hex()]) for row in rows_of(script))
+        (FOLDER / f"{name}.ndjson").write_text("\n".join([head, *lines]) + "\n")

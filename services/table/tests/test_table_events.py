@@ -3,39 +3,56 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import msgspec
 import pytest
-from golden_log import AT, CODEC, GOLDEN, rows_of, whole_game
+from golden_log import AT, FOLDER, SCRIPTS, rows_of
 from table_scripts import COURT_PIECE, TABLE_ID, Script
 
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF, OWN
 from darbar_table.domain.seat_view import PUBLIC_FIELDS
 from darbar_table.handlers.log_reader import fingerprint
-from darbar_table.store.codec import KindUnknown, LogBroken
+from darbar_table.store.codec import Codecs, KindUnknown, LogBroken
 from darbar_table.store.replay import chain_fault, replay
 from darbar_table.store.store import StoredEvent
 
+CODECS = Codecs()
+CODEC = CODECS.of("court_piece")[1]
+LOGS = sorted(FOLDER.glob("*.ndjson"))
 SECRET_FIELDS = {"server_seed", "seed", "account_id", "host_account_id", "id", "digest", "key", "stake_key"}
 
 
-def test_a_log_replays_to_the_live_state() -> None:
-    script = whole_game()
-    replayed = replay(UUID(TABLE_ID), rows_of(script), COURT_PIECE, CODEC)
-    assert fingerprint(replayed) == fingerprint(script.table)
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_log_replays_to_the_live_state(name: str) -> None:
+    script = SCRIPTS[name]()
+    rules, codec = CODECS.of(script.table.rules.name)
+    assert fingerprint(replay(UUID(TABLE_ID), rows_of(script), rules, codec)) == fingerprint(script.table)
 
 
-def test_the_golden_log_of_a_table_replays_for_ever() -> None:
-    lines = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
-    rows = [StoredEvent(version, kind, body, AT, bytes.fromhex(chain)) for version, kind, body, chain in lines]
+def golden(log: Path) -> tuple[dict[str, Any], list[StoredEvent]]:
+    """What a golden log says of its table, and its rows."""
+    head, *lines = [json.loads(line) for line in log.read_text().splitlines()]
+    return head, [StoredEvent(version, kind, body, AT, bytes.fromhex(chain)) for version, kind, body, chain in lines]
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+def test_a_golden_log_replays_for_ever(log: Path) -> None:
+    head, rows = golden(log)
+    rules, codec = CODECS.of(head["game"])
     assert chain_fault(UUID(TABLE_ID), rows) is None
-    table = replay(UUID(TABLE_ID), rows, COURT_PIECE, CODEC)
-    assert (table.game, table.round, table.phase, table.version) == (2, 1, "counting_in", len(rows))
+    table = replay(UUID(TABLE_ID), rows, rules, codec)
+    assert (table.phase, table.round, table.version) == (head["phase"], head["round"], len(rows))
     for row in rows:
-        event = CODEC.decode(row.kind, row.body)
-        assert json.loads(CODEC.encode(event)) == json.loads(row.body)
+        assert json.loads(codec.encode(codec.decode(row.kind, row.body))) == json.loads(row.body)
+
+
+def test_every_kind_of_a_tables_own_is_in_a_golden_log() -> None:
+    kept = {row.kind for log in LOGS for row in golden(log)[1]}
+    assert set(KIND_OF.values()) - kept == set()
 
 
 @pytest.mark.parametrize("field", ["body", "kind", "at", "version", "chain"])
