@@ -27,24 +27,25 @@ from bench.rows import Row, made
 from darbar_contracts.frames import Ready, Sit
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_contracts.wallet import WalletAnswer
-from darbar_kit.database import open_pool, queries
+from darbar_kit.database import Database, queries
 from darbar_kit.service import settle
 from darbar_rules.games import BY_NAME
 from darbar_table.domain import decide, events
 from darbar_table.domain.commands import Act, Command, Context, Create, Decide, WalletAnswered
 from darbar_table.domain.state import Phase, Table, unopened
-from darbar_table.engine.loading import load
+from darbar_table.engine.loading import Loaded, replayed
 from darbar_table.settings import Settings
 from darbar_table.shards.placement import SHARDS, shard_of
 from darbar_table.store.chain import first_link, link
 from darbar_table.store.codec import Codecs
 from darbar_table.store.replay import decode
-from darbar_table.store.store import TABLES_READ_AT_ONCE, Store
+from darbar_table.store.store import Store
 
 GAME = "court_piece"
 RULES = BY_NAME[GAME]
 LOGS = 50  # so many different ones; the others are copies with another table's id
 PEOPLE = tuple(Person(f"bench-player-{name}", name.capitalize(), "fox") for name in ("ann", "bob", "cyn", "dan"))
+SETTINGS = Settings(database_url="", nats_url="", token_public_key="")
 
 
 class StoredRow(NamedTuple):
@@ -59,7 +60,7 @@ class Script:
 
     def __init__(self) -> None:
         seeds = itertools.count(1)
-        settings = Settings(database_url="", nats_url="", token_public_key="")
+        settings = SETTINGS
         context = Context(settings=settings, fresh_seed=lambda: f"{next(seeds):064x}", now=lambda: datetime.now(UTC))
         table_id = str(uuid4())
         terms = TableTerms(GAME, {"trump": "hidden"}, len(PEOPLE), 100, 10, "public", "normal")
@@ -142,11 +143,18 @@ def _records(table_id: UUID, rows: Sequence[StoredRow], at: datetime) -> list[tu
     return records
 
 
+async def load(store: Store, codecs: Codecs) -> list[Loaded]:
+    """Every open table, as a new owner reads it."""
+    tables = await store.open_tables(range(SHARDS))
+    return [replayed(table, rows, codecs, SETTINGS) async for table, rows in store.logs(tables)]
+
+
 async def rebuild(store: Store, *, tables: int, turns: int, length: int) -> list[Row]:
     """Load and decode in turns, then weigh what is held."""
     codecs = Codecs()
-    await load(store, codecs, range(SHARDS))  # Once for the caches.
-    loading, decoding = [], []
+    await load(store, codecs)  # Once for the caches.
+    loading: list[float] = []
+    decoding: list[float] = []
     cpu = time.process_time()
     for _ in range(turns):
         loading.append(await _load_seconds(store, codecs, tables))
@@ -178,7 +186,7 @@ async def rebuild(store: Store, *, tables: int, turns: int, length: int) -> list
 
 async def _load_seconds(store: Store, codecs: Codecs, tables: int) -> float:
     started = time.perf_counter()
-    entries = await load(store, codecs, range(SHARDS))
+    entries = await load(store, codecs)
     seconds = time.perf_counter() - started
     assert len(entries) == tables
     return seconds
@@ -186,20 +194,17 @@ async def _load_seconds(store: Store, codecs: Codecs, tables: int) -> float:
 
 async def _decode_seconds(store: Store, codecs: Codecs) -> float:
     started = time.perf_counter()
-    ids = list(await store.open_tables(range(SHARDS)))
     codec = codecs.of(GAME)[1]
-    for start in range(0, len(ids), TABLES_READ_AT_ONCE):
-        group = await store.events_of(ids[start : start + TABLES_READ_AT_ONCE])
-        for rows in group.values():
-            for _ in decode(rows, codec):
-                pass
+    async for _, rows in store.logs(await store.open_tables(range(SHARDS))):
+        for _ in decode(rows, codec):
+            pass
     return time.perf_counter() - started
 
 
 async def _held_bytes(store: Store, codecs: Codecs) -> int:
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    entries = await load(store, codecs, range(SHARDS))
+    entries = await load(store, codecs)
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert entries
@@ -214,11 +219,12 @@ async def bench(*, tables: int, length: int, turns: int) -> list[Row]:
         await store_logs(owner, tables=tables, length=length)
         await owner.close()
         settle()
-        pool = await open_pool(urls.service_url)
+        database = await Database.open(urls.service_url)
         try:
-            return await rebuild(Store(pool, queries("darbar_table.store")), tables=tables, turns=turns, length=length)
+            store = Store(database, queries("darbar_table.store"))
+            return await rebuild(store, tables=tables, turns=turns, length=length)
         finally:
-            await pool.close()
+            await database.close()
 
 
 def main() -> int:

@@ -16,6 +16,7 @@ WALLET_QUEUE = "wallet"
 # table
 TABLE_WHERE = "table.where"
 TABLE_MILESTONES = "table.milestones"
+TABLE_RETIRED = "table.retired"
 TABLE_QUEUE = "table"
 
 # bot
@@ -92,10 +93,11 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             WALLET_REFUND,
             WALLET_BALANCES,
             BOT_DECIDE,
+            TABLE_RETIRED,
             MILESTONE_SUBJECTS,
             *_MAKE_MILESTONES,
         ),
-        (TABLE_WHERE, TABLE_MILESTONES, "table.at.>"),
+        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, "table.at.>"),
     ),
     "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
     "bot": ((), (BOT_DECIDE,)),

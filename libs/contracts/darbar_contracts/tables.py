@@ -64,6 +64,12 @@ class WhereAnswer(msgspec.Struct, frozen=True):
     process_id: str | None
 
 
+class ProcessRetired(msgspec.Struct, frozen=True):
+    """A table process has stopped and left its shards: the others need not wait for their next look."""
+
+    process_id: str
+
+
 class Person(msgspec.Struct, frozen=True):
     """A player as the table shows them."""
 

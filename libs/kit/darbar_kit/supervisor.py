@@ -7,8 +7,8 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from enum import Enum
 
 import structlog
@@ -62,6 +62,7 @@ class _Watched:
         self.started_at = 0.0
         self.fault_since: float | None = None
         self.task: asyncio.Task[None] | None = None
+        self.is_dismissed = False
 
 
 class Supervisor:
@@ -121,6 +122,22 @@ class Supervisor:
         if self._tasks is not None:
             self._begin(watched)
 
+    @asynccontextmanager
+    async def watching(self, works: Mapping[str, Work]) -> AsyncIterator[None]:
+        """The same for tasks that live shorter than the service: they end with the block."""
+        for name, work in works.items():
+            self.watch(name, work)
+        try:
+            yield
+        finally:
+            ended = [self._watched.pop(name) for name in works]
+            for watched in ended:
+                watched.is_dismissed = True
+            while running := [watched.task for watched in ended if watched.task and not watched.task.done()]:
+                for task in running:
+                    task.cancel()
+                await asyncio.wait(running, timeout=STOP_AGAIN_SECONDS)
+
     async def context(self, _app: web.Application) -> AsyncIterator[None]:
         """For an app's `cleanup_ctx`: the tasks run until the app is cleaned up, and end before what they use."""
         self._root = asyncio.create_task(self._run(), name="supervisor")
@@ -168,7 +185,7 @@ class Supervisor:
                 try:
                     await watched.backoff.pause()
                 except asyncio.CancelledError:
-                    self._end_if_stopped()
+                    self._end_if_stopped(watched)
         finally:
             if watched.state is not TaskState.FINISHED:
                 watched.state = TaskState.ENDED
@@ -188,12 +205,12 @@ class Supervisor:
         else:
             if not watched.is_finite:
                 failure = TaskEnded(f"{watched.name} returned")
-        self._end_if_stopped()
+        self._end_if_stopped(watched)
         return failure
 
-    def _end_if_stopped(self) -> None:
+    def _end_if_stopped(self, watched: _Watched) -> None:
         """Raises CancelledError at a stop, whatever the work made of its own; any other cancellation is undone."""
-        if self._root is None or self._root.done() or self._root.cancelling():
+        if watched.is_dismissed or self._root is None or self._root.done() or self._root.cancelling():
             raise asyncio.CancelledError
         task = asyncio.current_task()
         while task is not None and task.cancelling():

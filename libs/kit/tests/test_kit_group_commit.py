@@ -311,6 +311,23 @@ async def test_a_writer_that_is_stopped_in_the_middle_gives_its_batch_back(
     assert queue.abandoned() == names(60)
 
 
+async def test_a_second_writer_helps_only_when_enough_waits(
+    queue: GroupCommit[str], database: TestDatabase, storage: Storage
+) -> None:
+    other = Storage(database)
+    second = asyncio.create_task(queue.run(other, waiting_min=3))
+    offer(queue, names(2))
+    async with writing(queue, storage):
+        assert await queue.drained(10)
+    assert (storage.batches, other.batches) == ([2], [])
+    offer(queue, names(5)[2:])
+    assert await queue.drained(10)
+    assert other.batches == [3]
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    other.close()
+
+
 async def test_a_batch_with_a_time_is_given_up_after_it(storage: Storage, proxy: CuttingProxy) -> None:
     queue: GroupCommit[str] = GroupCommit(batch_max=50, waiting_max=100, batch_seconds_max=0.05)
     proxy.go_away()

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -454,3 +454,31 @@ def test_a_group_is_an_outage_when_all_of_it_is() -> None:
 
     assert is_outage(ExceptionGroup("", [away, ExceptionGroup("", [away])]))
     assert not is_outage(ExceptionGroup("", [away, ZeroDivisionError()]))
+
+
+async def test_tasks_that_live_shorter_than_the_service_are_watched_as_long_as_the_block() -> None:
+    registry = CollectorRegistry()
+    supervisor = Supervisor("shop", registry)
+    work = Work(raising, forever)
+    async with running(supervisor):
+        async with supervisor.watching({"visitor": work}):
+            await eventually(lambda: work.runs == 2)
+            assert supervisor.states() == {"visitor": TaskState.RUNNING}
+        assert supervisor.states() == {}
+        assert supervisor.not_healthy() == []
+        async with supervisor.watching({"visitor": work}):
+            await eventually(lambda: work.runs == 3)
+    assert restarts(registry, "visitor") == 1
+
+
+async def test_a_task_that_swallows_its_cancellation_ends_with_the_block() -> None:
+    async def stubborn() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        await asyncio.Event().wait()
+
+    supervisor = Supervisor("shop", CollectorRegistry())
+    async with running(supervisor):
+        async with supervisor.watching({"visitor": stubborn}):
+            await eventually(lambda: supervisor.states() == {"visitor": TaskState.RUNNING})
+        assert supervisor.states() == {}

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from functools import partial
 
 import structlog
 from aiohttp import web
 
+from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
+from darbar_contracts.tables import ProcessRetired
 from darbar_kit.bus import Bus, Subscription
-from darbar_kit.database import open_pool, queries
+from darbar_kit.database import Database, FenceLost, queries
 from darbar_kit.errors import Unavailable
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
+from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader
 from darbar_table.bus import serve_node, serve_process
 from darbar_table.domain.refusals import refused
@@ -26,13 +30,13 @@ from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.socket.handler import SocketHandler
+from darbar_table.store.registry import Registry
 from darbar_table.store.store import Store
-from darbar_table.store.writer import FenceLost
 
 log = structlog.get_logger()
 
 
-READY_SECONDS_MAX = 30.0
+START_SECONDS_MAX = 30.0
 NEW_NODE_PAUSE_SECONDS = 0.5
 
 
@@ -42,11 +46,15 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.metrics = Metrics()
+        self.metrics.outbox_oldest_seconds.set_function(self._oldest_milestone_seconds)
+        self.supervisor = Supervisor("table", self.metrics.registry)
         self.tokens = TokenReader(settings.token_public_key)
         self.node: TableNode | None = None
         self.socket_handler: SocketHandler | None = None
         self.pages: Pages | None = None
         self.bus: Bus | None = None
+        self._known = asyncio.Event()
+        self._stopping = False
 
     def present_node(self) -> TableNode:
         """The present node; between two of them nobody is let in."""
@@ -55,72 +63,103 @@ class Service:
         return self.node
 
     async def open(self, _app: web.Application) -> AsyncIterator[None]:
-        """Database and bus, then one node after another until the process ends."""
+        """What all nodes of this process share: database, bus, and what it answers for players and services."""
         settings = self.settings
-        pool = await open_pool(settings.database_url, unsafe_storage=settings.unsafe_storage)
-        bus = self.bus = await Bus.connect(settings.nats_url, name="table")
-        store = Store(pool, queries("darbar_table.store"))
-        questions = Questions(store=store, bus=bus, node=self.present_node)
-        creator = TableCreator(questions=questions, node=self.present_node)
-        inspection = Inspection(settings, store=store, node=self.present_node)
-        self.socket_handler = SocketHandler(settings, node=self.present_node, questions=questions, tokens=self.tokens)
-        self.pages = Pages(inspection, self.tokens)
-        opened = asyncio.Event()
-        nodes = asyncio.create_task(self._run_nodes(store, bus, questions=questions, creator=creator, opened=opened))
-        beats = asyncio.create_task(self.socket_handler.beat())
+        sql = queries("darbar_table.store")
+        database = await Database.open(settings.database_url, unsafe_storage=settings.unsafe_storage)
         try:
-            await _first(opened, nodes)
-            await serve_process(bus, questions=questions, inspection=inspection)
-            yield
-            if self.node is not None:
-                await self.node.end()
+            bus = self.bus = await Bus.connect(settings.nats_url, name="table")
+            try:
+                store = Store(database, sql)
+                questions = Questions(store=store, bus=bus, node=self.present_node)
+                inspection = Inspection(settings, store=store, node=self.present_node)
+                self.pages = Pages(inspection, self.tokens)
+                self.socket_handler = SocketHandler(
+                    settings, node=self.present_node, questions=questions, tokens=self.tokens
+                )
+                self.supervisor.watch("node", partial(self._run_nodes, database, sql, bus=bus, questions=questions))
+                self.supervisor.watch("heartbeats", self.socket_handler.beat)
+                await serve_process(bus, questions=questions, inspection=inspection, retired=self._retired)
+                yield
+            finally:
+                await bus.close()
         finally:
-            for task in (beats, nodes):
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
-            await bus.close()
-            await pool.close()
+            await database.close()
 
-    async def shut(self, _app: web.Application) -> None:
-        """Before requests in work are waited for: open sockets would never end by themselves."""
-        if self.node is not None:
-            self.node.close_sockets()
+    async def start(self, _app: web.Application) -> AsyncIterator[None]:
+        """The start is over when the shards are loaded. What takes longer is told by readiness."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS_MAX):
+                await self._known.wait()
+                if self.node is not None:
+                    await self.node.holdings.completed()
+        if self.node is None:
+            raise Unavailable(TableReason.UNAVAILABLE, "the process could not be registered in time")
+        yield
+
+    async def stop(self, _app: web.Application) -> None:
+        """First of all the tables go to other processes; then requests in work are waited for."""
+        self._stopping = True
+        if self.node is not None and self.bus is not None:
+            await self.node.stop()
+            with suppress(Unavailable):
+                await self.bus.publish(subjects.TABLE_RETIRED, ProcessRetired(self.node.process_id))
 
     async def ready(self) -> list[str]:
         """What is missing before players may come."""
         missing = []
         if self.node is None or not self.node.lease.may_answer:
             missing.append("lease")
+        if self.node is None or not self.node.holdings.is_complete:
+            missing.append("shards")
         if self.bus is None or not self.bus.connected:
             missing.append("nats")
+        if self._oldest_milestone_seconds() > self.settings.milestones_late_seconds:
+            missing.append("milestones")
         return missing
 
-    async def _run_nodes(
-        self, store: Store, bus: Bus, *, questions: Questions, creator: TableCreator, opened: asyncio.Event
-    ) -> None:
+    def _oldest_milestone_seconds(self) -> float:
+        return 0.0 if self.node is None else self.node.outbox.oldest_seconds
+
+    async def _retired(self, _message: ProcessRetired) -> None:
+        """Another process has left its shards: they need not wait for the next look."""
+        if self.node is not None:
+            self.node.survey.look_soon()
+
+    async def _run_nodes(self, database: Database, sql: Mapping[str, str], *, bus: Bus, questions: Questions) -> None:
         """A process that was declared dead stores nothing any more: it starts afresh under a new id."""
-        while True:
+        while not self._stopping:
             node = TableNode(
-                self.settings, store=store, bus=bus, metrics=self.metrics, queries=queries("darbar_table.store")
+                self.settings,
+                store=Store(database, sql),
+                registry=Registry(database, sql),
+                bus=bus,
+                metrics=self.metrics,
+                queries=sql,
+                supervisor=self.supervisor,
             )
-            listening: list[Subscription] = []
-
-            async def on_ready(node: TableNode = node, listening: list[Subscription] = listening) -> None:
-                self.node = node
-                listening += await serve_node(bus, node, questions=questions, creator=creator)
-                opened.set()
-
-            try:
-                await node.run(on_ready)
-            except* FenceLost:
-                log.error("fence_lost", process_id=node.process_id)
-            finally:
-                self.node = None
-                node.close_sockets()
-                for one in listening:
-                    await one.stop()
+            await self._run_node(node, bus, questions)
             await asyncio.sleep(NEW_NODE_PAUSE_SECONDS)
+        await asyncio.get_running_loop().create_future()
+
+    async def _run_node(self, node: TableNode, bus: Bus, questions: Questions) -> None:
+        listening: list[Subscription] = []
+
+        async def began() -> None:
+            self.node = node
+            self._known.set()
+            creator = TableCreator(questions=questions, node=self.present_node)
+            listening.extend(await serve_node(bus, node, questions=questions, creator=creator))
+
+        try:
+            await node.run(began)
+        except* FenceLost:
+            log.error("fence_lost", process_id=node.process_id, expected=self._stopping)
+        finally:
+            self.node = None
+            node.close_sockets()
+            for one in listening:
+                await one.stop()
 
     async def socket(self, request: web.Request) -> web.StreamResponse:
         """A path that names another process is misdirected: whoever routes must ask the right one."""
@@ -142,32 +181,21 @@ class Service:
 SERVICE: web.AppKey[Service] = web.AppKey("table_service", Service)
 
 
-async def _first(opened: asyncio.Event, nodes: asyncio.Task[None]) -> None:
-    """The first shards are loaded, or the reason why not is raised."""
-    waiting = asyncio.ensure_future(opened.wait())
-    await asyncio.wait({waiting, nodes}, return_when=asyncio.FIRST_COMPLETED, timeout=READY_SECONDS_MAX)
-    waiting.cancel()
-    if nodes.done():
-        nodes.result()
-    if not opened.is_set():
-        raise Unavailable(TableReason.UNAVAILABLE, "no shard could be taken in time")
-
-
 def build_app(settings: Settings) -> web.Application:
     """The whole service for one process; every wiring calls this."""
     service = Service(settings)
     app = web.Application(middlewares=[errors_middleware])
     app[SERVICE] = service
     app[REGISTRY] = service.metrics.registry
-    app.cleanup_ctx.append(service.open)
-    app.on_shutdown.append(service.shut)
+    app.cleanup_ctx.extend([service.open, service.supervisor.context, service.start])
+    app.on_shutdown.append(service.stop)
     app.add_routes(
         [
             web.get("/play/tables/{table_id}/socket", service.socket),
             web.get("/play/at/{process_id}/tables/{table_id}/socket", service.socket),
             web.get("/v1/tables/{table_id}/replay", service.replay),
             web.get("/v1/tables/{table_id}/audit", service.audit),
-            *health_routes(service.ready),
+            *health_routes(service.ready, service.supervisor),
             metrics_route(service.metrics.registry),
         ]
     )

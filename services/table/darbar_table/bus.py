@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from darbar_contracts import subjects
 from darbar_contracts.tables import (
     CreateTable,
     LeaveAloneRequest,
     LookRequest,
     MilestonesRequest,
+    ProcessRetired,
     WhereRequest,
 )
 from darbar_kit.bus import Bus, Subscription
@@ -17,10 +20,13 @@ from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.questions import Questions
 
 
-async def serve_process(bus: Bus, *, questions: Questions, inspection: Inspection) -> None:
-    """Questions that any table process can answer."""
+async def serve_process(
+    bus: Bus, *, questions: Questions, inspection: Inspection, retired: Callable[[ProcessRetired], Awaitable[None]]
+) -> None:
+    """Questions that any table process can answer, and what all of them are told."""
     await bus.serve(subjects.TABLE_WHERE, WhereRequest, questions.where, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_MILESTONES, MilestonesRequest, inspection.milestones, queue=subjects.TABLE_QUEUE)
+    await bus.serve(subjects.TABLE_RETIRED, ProcessRetired, retired)
 
 
 async def serve_node(bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator) -> list[Subscription]:

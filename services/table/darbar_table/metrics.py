@@ -30,6 +30,12 @@ class Metrics:
         self.sockets = Gauge("table_sockets", "Open players' sockets", registry=self.registry)
         self.tables = Gauge("table_tables", "Tables owned and loaded", registry=self.registry)
         self.milestones = Counter("table_milestones", "Milestones published", registry=self.registry)
+        self.outbox_oldest_seconds = Gauge(
+            "table_outbox_oldest_seconds", "How long milestones have waited to be published", registry=self.registry
+        )
+        self.load_failures = Counter(
+            "table_load_failures", "Attempts to load shards that failed and are repeated", registry=self.registry
+        )
         self.wallet_retries = Counter(
             "table_wallet_retries", "Questions asked of the wallet again", registry=self.registry
         )

@@ -40,3 +40,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keep_before_game_seconds: float = 60.0
     present_after_load_seconds: float = 30.0
     sitting_pause_seconds: float = 60.0
+    milestones_late_seconds: float = 30.0

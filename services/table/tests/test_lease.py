@@ -1,133 +1,164 @@
-"""Who owns which shards: rows, leases, expiry and reassignment, against a real PostgreSQL."""
+"""Who owns which shards: rows, leases, expiry and takeovers, against a real PostgreSQL."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
 import pytest_asyncio
 
-from darbar_kit.database import open_pool, queries
-from darbar_kit.testing import CuttingProxy, TestDatabase, eventually
-from darbar_table.shards.lease import Lease, new_process_id
+from darbar_kit.database import Database, FenceLost, Lease, LeaseQueries, queries
+from darbar_kit.database.lease import EXPIRY_SECONDS
+from darbar_kit.testing import TestDatabase, eventually
+from darbar_table.engine.node import new_process_id
 from darbar_table.shards.placement import SHARDS, shard_of, should_own
-from darbar_table.store.store import Store
-from darbar_table.store.writer import FenceLost
+from darbar_table.shards.survey import Survey
+from darbar_table.store.registry import Registry
+
+SQL = queries("darbar_table.store")
+EXPIRE = "UPDATE table_process SET expires_at = now() - interval '1 second' WHERE process_id = $1"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def store(table_database: TestDatabase) -> AsyncIterator[Store]:
-    pool = await open_pool(str(table_database), unsafe_storage=True)
-    yield Store(pool, queries("darbar_table.store"))
-    await pool.close()
+async def database(table_database: TestDatabase) -> AsyncIterator[Database]:
+    opened = await Database.open(str(table_database), unsafe_storage=True)
+    yield opened
+    await opened.close()
 
 
-class Home:
-    """A process that notes the shards it was given."""
+@pytest_asyncio.fixture(loop_scope="session")
+async def admin(table_database: TestDatabase) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    connected = await asyncpg.connect(table_database.owner_url)
+    yield connected
+    await connected.close()
 
-    def __init__(self, store: Store) -> None:
-        self.lease = Lease(store, new_process_id(), address="127.0.0.1:1")
+
+class Process:
+    """A process that notes the shards it owns."""
+
+    def __init__(self, database: Database, url: str) -> None:
+        self.process_id = new_process_id()
+        statements = LeaseQueries(claim=SQL["register"], renew=SQL["renew"], release=SQL["retire"])
+        self.lease = Lease(url, statements, holder_id=self.process_id, added=("127.0.0.1:1",))
+        self.registry = Registry(database, SQL)
+        self.survey = Survey(self.registry, self.process_id, own=self._note_shards)
         self.shards: set[int] = set()
 
-    async def take(self, shards: list[int]) -> None:
-        self.shards.update(shards)
-
-    async def look(self) -> None:
-        await self.lease.reassign(self.take)
+    def _note_shards(self, shards: Iterable[int]) -> None:
+        self.shards = set(shards)
 
 
-async def test_the_first_process_takes_every_shard(store: Store) -> None:
-    home = Home(store)
-    await home.lease.begin()
-    await home.look()
-    assert home.shards == set(range(SHARDS))
-    assert {home.lease.owner_of(shard) for shard in range(SHARDS)} == {home.lease.process_id}
+@pytest_asyncio.fixture(loop_scope="session")
+async def process(database: Database, table_database: TestDatabase) -> AsyncIterator[Process]:
+    made = Process(database, str(table_database))
+    await made.lease.claim()
+    yield made
+    await made.lease.release()
 
 
-async def test_a_living_owners_shards_are_left_alone(store: Store) -> None:
-    first, second = Home(store), Home(store)
-    await first.lease.begin()
-    await first.look()
-    await second.lease.begin()
-    await second.look()
-    assert second.shards == set()
-    assert second.lease.owner_of(7) == first.lease.process_id
+@pytest_asyncio.fixture(loop_scope="session")
+async def other(database: Database, table_database: TestDatabase) -> AsyncIterator[Process]:
+    """It begins when the test says so."""
+    made = Process(database, str(table_database))
+    yield made
+    await made.lease.release()
 
 
-async def test_the_living_share_what_a_dead_process_owned(store: Store, table_database: TestDatabase) -> None:
-    dead, left, right = Home(store), Home(store), Home(store)
-    for home in (dead, left, right):
-        await home.lease.begin()
-    await store.claim_shards(dead.lease.process_id, range(SHARDS))
-    connection = await asyncpg.connect(table_database.owner_url)
-    await connection.execute(
-        "UPDATE table_process SET expires_at = now() - interval '1 second' WHERE process_id = $1",
-        dead.lease.process_id,
-    )
-    await connection.close()
-    await asyncio.gather(left.look(), right.look())
-    assert not left.shards & right.shards
-    assert left.shards | right.shards == set(range(SHARDS))
-    assert min(len(left.shards), len(right.shards)) > SHARDS // 3
+async def test_the_first_process_takes_every_shard(process: Process) -> None:
+    await process.survey.look()
+    assert process.shards == set(range(SHARDS))
+    assert {process.survey.owner_of(shard) for shard in range(SHARDS)} == {process.process_id}
+
+
+async def test_a_living_owners_shards_are_left_alone(process: Process, other: Process) -> None:
+    await process.survey.look()
+    await other.lease.claim()
+    await other.survey.look()
+    assert other.shards == set()
+    assert other.survey.owner_of(7) == process.process_id
+
+
+async def test_what_the_database_calls_ours_is_ours_again_at_every_look(process: Process) -> None:
+    await process.registry.claim(process.process_id, range(10))
+    await process.survey.look()
+    assert process.shards == set(range(SHARDS))
+
+
+async def test_others_share_what_a_dead_process_owned(
+    process: Process, other: Process, database: Database, admin: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    dead = Process(database, "postgresql://nowhere")
+    await other.lease.claim()
+    await admin.execute("INSERT INTO table_process VALUES ($1, 'gone', now() - interval '1 second')", dead.process_id)
+    await admin.execute("UPDATE shard SET process_id = $1", dead.process_id)
+    await asyncio.gather(process.survey.look(), other.survey.look())
+    assert not process.shards & other.shards
+    assert process.shards | other.shards == set(range(SHARDS))
+    assert min(len(process.shards), len(other.shards)) > SHARDS // 3
+
+
+async def test_the_outage_of_a_dead_process_began_with_its_last_renewal_and_ends_with_the_next_owner(
+    process: Process, admin: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    await admin.execute("INSERT INTO table_process VALUES ('dead', 'gone', now() - interval '2 seconds')")
+    await admin.execute("UPDATE shard SET process_id = 'dead' WHERE shard < 3")
+    await process.survey.look()
+    outages = await process.registry.outages([0, 1, 2, 3])
+    assert set(outages) == {0, 1, 2}
+    [outage] = outages[1]
+    assert (outage.ended - outage.began).total_seconds() >= 2 + EXPIRY_SECONDS
+    await process.registry.end_outages([0, 1])
+    assert await admin.fetchval("SELECT count(*) FROM outage WHERE ended IS NULL") == 1
+
+
+async def test_a_process_whose_row_is_gone_has_lost_the_fence(
+    process: Process, admin: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    await admin.execute("DELETE FROM table_process")
     with pytest.raises(FenceLost):
-        await dead.lease.keep()
+        await process.lease.keep()
 
 
-async def test_a_process_that_ends_leaves_its_shards_at_once(store: Store) -> None:
-    first, second = Home(store), Home(store)
-    await first.lease.begin()
-    await first.look()
-    await second.lease.begin()
-    await first.lease.end()
-    assert not first.lease.may_answer
-    await second.look()
-    assert second.shards == set(range(SHARDS))
+async def test_a_process_that_was_away_itself_declares_nobody_dead(
+    process: Process, other: Process, admin: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    """After an outage of the database all leases have run out; the first to come back must not expire the others."""
+    await other.lease.claim()
+    for each in (process, other):
+        await admin.execute(EXPIRE, each.process_id)
+    assert await process.registry.expire(process.process_id, seconds=EXPIRY_SECONDS) == []
+    await _renewed(process, admin)
+    assert await process.registry.expire(process.process_id, seconds=EXPIRY_SECONDS) == []
+    await admin.execute("UPDATE table_process SET renewed_since = now() - interval '5 seconds'")
+    assert await process.registry.expire(process.process_id, seconds=EXPIRY_SECONDS) == [other.process_id]
 
 
-async def test_expiring_a_process_waits_for_its_append_in_flight(store: Store, table_database: TestDatabase) -> None:
-    home = Home(store)
-    await home.lease.begin()
-    connection = await asyncpg.connect(table_database.owner_url)
-    append = connection.transaction()
+async def test_a_process_that_ends_leaves_its_shards_at_once(process: Process, other: Process) -> None:
+    await process.survey.look()
+    await other.lease.claim()
+    await process.lease.release()
+    assert not process.lease.may_answer
+    await other.survey.look()
+    assert other.shards == set(range(SHARDS))
+
+
+async def test_expiring_waits_for_an_append_in_flight(
+    process: Process, other: Process, admin: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    await other.lease.claim()
+    await admin.execute(EXPIRE, other.process_id)
+    append = admin.transaction()
     await append.start()
-    await connection.execute(
-        "UPDATE table_process SET expires_at = now() - interval '1 second' WHERE process_id = $1",
-        home.lease.process_id,
-    )
-    await append.commit()
-    append = connection.transaction()
-    await append.start()
-    await connection.execute("SELECT 1 FROM table_process FOR KEY SHARE")
-    expiring = asyncio.ensure_future(store.expire_processes())
-    blocked = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-    watcher = await asyncpg.connect(table_database.owner_url)
-    await eventually(lambda: watcher.fetchval(blocked))
+    await admin.execute("SELECT 1 FROM table_process FOR KEY SHARE")
+    expiring = asyncio.ensure_future(process.registry.expire(process.process_id, seconds=EXPIRY_SECONDS))
+    await eventually(lambda: _lock_is_waited_for(process))
     assert not expiring.done()
     await append.commit()
-    assert await expiring == [home.lease.process_id]
-    await connection.close()
-    await watcher.close()
-
-
-async def test_a_process_that_cannot_renew_falls_silent_and_speaks_again(table_database: TestDatabase) -> None:
-    proxy = CuttingProxy(str(table_database))
-    pool = await open_pool(await proxy.start(), unsafe_storage=True)
-    home = Home(Store(pool, queries("darbar_table.store")))
-    await home.lease.begin()
-    keeping = asyncio.ensure_future(home.lease.keep())
-    assert home.lease.may_answer
-    proxy.go_away()
-    await eventually(lambda: not home.lease.may_answer)
-    proxy.come_back()
-    await eventually(lambda: home.lease.may_answer)
-    keeping.cancel()
-    await asyncio.gather(keeping, return_exceptions=True)
-    pool.terminate()
-    await proxy.stop()
+    assert await expiring == [other.process_id]
 
 
 def test_a_tables_shard_is_the_same_for_ever() -> None:
@@ -144,3 +175,16 @@ def test_a_process_more_takes_its_share_and_moves_nothing_else() -> None:
     moved = [new for old, new in zip(before, after, strict=True) if old != new]
     assert set(moved) == {"c"}
     assert SHARDS / 4 < len(moved) < SHARDS / 2
+
+
+async def _renewed(process: Process, admin: asyncpg.Connection[asyncpg.Record]) -> None:
+    renewing = asyncio.ensure_future(process.lease.keep())
+    renewed = "SELECT expires_at > now() FROM table_process WHERE process_id = $1"
+    await eventually(lambda: admin.fetchval(renewed, process.process_id))
+    renewing.cancel()
+    await asyncio.gather(renewing, return_exceptions=True)
+
+
+async def _lock_is_waited_for(process: Process) -> bool:
+    rows = await process.registry._database.read("SELECT 1 FROM pg_locks WHERE NOT granted")
+    return bool(rows)

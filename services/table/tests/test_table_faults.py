@@ -9,13 +9,19 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
 from darbar_contracts.wallet import SettleRequest
 from darbar_kit.testing import CuttingProxy, MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
+from darbar_table.domain.commands import Disconnected
+from darbar_table.domain.timers import KeptSeatTimer
+from darbar_table.engine.live_table import LiveTable
+from darbar_table.engine.node import TableNode
 from darbar_table.store.chain import first_link
+from darbar_table.store.codec import EventCodec
 
 
 def _settled(frame: dict[str, Any]) -> bool:
@@ -140,31 +146,158 @@ async def test_stakes_are_asked_again_until_the_wallet_answers(start_table: Star
     assert len({request.key for request in stack.wallet.requests}) == 1
 
 
+class BrokenSocket:
+    """A connection at a table with which nothing works."""
+
+    seat: int | None = None
+
+    @property
+    def account_id(self) -> str:
+        raise ZeroDivisionError
+
+    @account_id.setter
+    def account_id(self, _: str) -> None: ...
+
+    def send(self, frame: bytes) -> None:
+        raise ZeroDivisionError
+
+    def close(self, code: str, message: str) -> None:
+        raise ZeroDivisionError
+
+
+def _break_storing(live: LiveTable) -> None:
+    class Broken(EventCodec):
+        def kind_of(self, event: Any) -> str:
+            raise ZeroDivisionError
+
+    live.codec = Broken(live.table.rules)
+
+
+def _break_sending(live: LiveTable) -> None:
+    live.sockets.insert(0, BrokenSocket())
+
+
+def _break_deciding(live: LiveTable) -> None:
+    live.table = replace(live.table, host=99)
+
+
+def _break_the_clock(live: LiveTable) -> None:
+    live.timers = {KeptSeatTimer(99, 1): 0.0}
+
+
+def _break_what_rings(live: LiveTable) -> None:
+    live.absences = {"ann": 0.0}
+    live.sockets.insert(0, BrokenSocket())
+
+
+@pytest.mark.parametrize(
+    ("break_table", "is_noticed_by_the_clock"),
+    [
+        (_break_storing, False),
+        (_break_sending, False),
+        (_break_deciding, False),
+        (_break_the_clock, True),
+        (_break_what_rings, True),
+    ],
+)
 async def test_a_fault_of_ours_freezes_one_table_and_no_other(
-    start_table: StartTable, table_database: TestDatabase
+    start_table: StartTable,
+    table_database: TestDatabase,
+    break_table: Callable[[LiveTable], None],
+    is_noticed_by_the_clock: bool,
 ) -> None:
     stack = await start_table()
     broken, healthy = await stack.open_table(), await stack.open_table(host="eve")
     bob, cyn = await stack.join(broken, "bob"), await stack.join(healthy, "cyn")
-    tables = stack.runner.app[SERVICE].present_node().owner.live_tables
-    live = tables[UUID(broken)]
-
-    class Faulty(type(live.codec)):  # type: ignore[misc]
-        def encode(self, event: Any) -> bytes:
-            raise ZeroDivisionError
-
-    live.codec = Faulty(live.table.rules)
-    await bob.send(type="sit", id="bob-sits-down-here")
+    node = stack.runner.app[SERVICE].present_node()
+    live = node.owner.live_tables[UUID(broken)]
+    break_table(live)
+    if is_noticed_by_the_clock:
+        node.timers.expect(live, "nobody", seconds=0)
+    else:
+        await bob.send(type="sit", id="bob-sits-down-here")
     assert (await bob.frame("closing"))["code"] == "table_frozen"
-    # The fault is still there, and one table alone has it.
     assert (await cyn.command("sit"))["type"] == "event"
-    assert [table.frozen for table in (live, tables[UUID(healthy)])] == [True, False]
+    assert [table.frozen for table in (live, node.owner.live_tables[UUID(healthy)])] == [True, False]
     again = await stack.join(broken, "bob")
     assert (await again.frame("closing"))["code"] == "table_frozen"
     connection = await asyncpg.connect(table_database.owner_url)
-    await eventually(lambda: connection.fetchval("SELECT command->>'frame' FROM frozen_table"))
-    assert [row["table_id"] for row in await connection.fetch("SELECT table_id FROM frozen_table")] == [UUID(broken)]
+    await eventually(lambda: connection.fetchval("SELECT reason FROM frozen_table"))
+    assert [str(row["table_id"]) for row in await connection.fetch("SELECT table_id FROM frozen_table")] == [broken]
     await connection.close()
+    assert stack.runner.app[SERVICE].present_node() is node
+
+
+async def test_a_table_is_frozen_while_the_database_is_away_and_the_reason_is_kept_afterwards(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    proxy = CuttingProxy(str(table_database))
+    stack = await start_table(database_url=await proxy.start())
+    table_id = await stack.open_table()
+    bob = await stack.join(table_id, "bob")
+    node = stack.runner.app[SERVICE].present_node()
+    proxy.go_away()
+    node.freezer.freeze(node.owner.live_tables[UUID(table_id)], "a test", None)
+    assert (await bob.frame("closing"))["code"] == "table_frozen"
+    proxy.come_back()
+    connection = await asyncpg.connect(table_database.owner_url)
+    await eventually(lambda: connection.fetchval("SELECT reason = 'a test' FROM frozen_table"))
+    await connection.close()
+    await stack.runner.cleanup()
+    await proxy.stop()
+
+
+async def test_a_shard_that_cannot_be_loaded_is_loaded_later_and_its_tables_say_try_again(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    connection = await asyncpg.connect(table_database.owner_url)
+    old = stack.runner.app[SERVICE].present_node()
+    await connection.execute("REVOKE SELECT ON event FROM test_tables_service")
+    await connection.execute("DELETE FROM table_process")
+    await eventually(lambda: _other_node(stack, old))
+    failures = stack.runner.app[SERVICE].metrics.registry.get_sample_value
+    await eventually(lambda: (failures("table_load_failures_total") or 0) >= 2)
+    assert "shards" in await stack.runner.app[SERVICE].ready()
+    late = await stack.join(table_id, "bob")
+    assert (await late.frame("closing"))["code"] == "unavailable"
+    await connection.execute("GRANT SELECT ON event TO test_tables_service")
+    await eventually(lambda: _is_ready(stack))
+    assert (await (await stack.join(table_id, "bob")).command("sit"))["type"] == "event"
+    await connection.close()
+
+
+def _other_node(stack: Stack, old: TableNode) -> bool:
+    node = stack.runner.app[SERVICE].node
+    return node is not None and node is not old
+
+
+async def _is_ready(stack: Stack) -> bool:
+    return await stack.runner.app[SERVICE].ready() == []
+
+
+async def test_after_a_lost_fence_nothing_of_the_old_node_comes_back(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    proxy = CuttingProxy(str(table_database))
+    stack = await start_table(database_url=await proxy.start())
+    table_id = await stack.open_table()
+    old = stack.runner.app[SERVICE].present_node()
+    live = old.owner.live_tables[UUID(table_id)]
+    proxy.go_away()
+    await eventually(lambda: not old.lease.may_answer)
+    old.owner.submit(live, Disconnected(account_id="ann"))
+    connection = await asyncpg.connect(table_database.owner_url)
+    await connection.execute("DELETE FROM table_process")
+    proxy.come_back()
+    await eventually(lambda: _other_node(stack, old))
+    old.owner.go_on()
+    old.owner.submit(live, Disconnected(account_id="ann"))
+    assert (live.in_flight, live.table.version, live.timers) == (False, 1, {})
+    await connection.close()
+    await stack.runner.cleanup()
+    await proxy.stop()
 
 
 async def test_of_fifty_tables_in_one_batch_one_freezes_and_one_reloads(

@@ -13,11 +13,11 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from darbar_kit.database import queries
+from darbar_kit.database import FenceLost, queries
 from darbar_kit.testing import CuttingProxy, TestDatabase, eventually
 from darbar_table.metrics import Metrics
 from darbar_table.store.chain import first_link, link
-from darbar_table.store.writer import Append, Beside, FenceLost, Outcome, Row, Writer
+from darbar_table.store.writer import Append, Beside, Outcome, Row, Writer
 
 PROCESS_ID = "t-test"
 CUTS = 1000

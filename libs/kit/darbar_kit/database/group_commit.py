@@ -16,7 +16,7 @@ from darbar_kit.backoff import Backoff
 from darbar_kit.database.away import DatabaseAway
 from darbar_kit.database.lease import FenceLost
 
-PAUSE_SECONDS_MIN = 0.05
+PAUSE_SECONDS_MIN = 0.01
 PAUSE_SECONDS_MAX = 1.0
 
 _Item = TypeVar("_Item")
@@ -66,7 +66,7 @@ class GroupCommit(Generic[_Item]):
         self._batch_seconds_max = batch_seconds_max
         self._waiting: deque[_Item] = deque()
         self._in_flight: dict[int, list[_Item]] = {}  # by the identity of the batch
-        self._some_wait = asyncio.Event()
+        self._writers: list[tuple[int, asyncio.Event]] = []  # for how many waiting items each is woken
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -81,15 +81,28 @@ class GroupCommit(Generic[_Item]):
             return False
         self._waiting.append(item)
         self._idle.clear()
-        self._some_wait.set()
+        for waiting_min, some_wait in self._writers:
+            if len(self._waiting) >= waiting_min:
+                some_wait.set()
         return True
 
-    async def run(self, storage: Storage[_Item]) -> None:
-        """One writer; ends only when it is cancelled, or with FenceLost. Its batch is then among `abandoned`."""
+    async def run(self, storage: Storage[_Item], *, waiting_min: int = 1) -> None:
+        """One writer; ends only when it is cancelled, or with FenceLost. Its batch is then among `abandoned`.
+
+        `waiting_min` is for a second one: it helps only when the first has more to do than it gets done.
+        """
+        some_wait = asyncio.Event()
+        self._writers.append((waiting_min, some_wait))
+        try:
+            await self._write(storage, waiting_min, some_wait)
+        finally:
+            self._writers.remove((waiting_min, some_wait))
+
+    async def _write(self, storage: Storage[_Item], waiting_min: int, some_wait: asyncio.Event) -> None:
         while True:
-            while not self._waiting:
-                self._some_wait.clear()
-                await self._some_wait.wait()
+            while len(self._waiting) < waiting_min:
+                some_wait.clear()
+                await some_wait.wait()
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
             self._in_flight[id(batch)] = batch
             await self._store(storage, batch)
@@ -116,12 +129,12 @@ class GroupCommit(Generic[_Item]):
         """Ends when every item of the batch has its answer."""
         end = None if self._batch_seconds_max is None else time.monotonic() + self._batch_seconds_max
         groups = deque([_Group(batch, is_unknown=False)])
-        backoff = Backoff(seconds_min=PAUSE_SECONDS_MIN, seconds_max=PAUSE_SECONDS_MAX)
+        backoff: Backoff | None = None
         while groups:
             group = groups.popleft()
             try:
                 await _attempt(storage, group)
-                backoff.reset()
+                backoff = None
             except FenceLost:
                 raise
             except DatabaseAway as away:
@@ -131,6 +144,7 @@ class GroupCommit(Generic[_Item]):
                 if end is not None and time.monotonic() > end:
                     _give_up(storage, groups)
                     return
+                backoff = backoff or Backoff(seconds_min=PAUSE_SECONDS_MIN, seconds_max=PAUSE_SECONDS_MAX)
                 await backoff.pause()
             except Exception as error:  # noqa: BLE001  # One impossible item must not hurt its batch.
                 groups.extendleft(reversed(_halves(storage, group, error)))

@@ -59,7 +59,10 @@ class LeaseSeconds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lease:
-    """One row for one id. Renewed on a connection of its own: a busy pool must not cost the lease."""
+    """One row for one id. Renewed on a connection of its own: a busy pool must not cost the lease.
+
+    `was_silent` is called with the seconds of a silence as soon as it is over, before anything else is answered.
+    """
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class Lease:
         added: tuple[object, ...] = (),
         seconds: LeaseSeconds | None = None,
         now: Callable[[], float] = time.monotonic,
+        was_silent: Callable[[float], None] | None = None,
     ) -> None:
         self._database_url = database_url
         self._queries = queries
@@ -77,6 +81,7 @@ class Lease:
         self._added = added
         self._seconds = LeaseSeconds() if seconds is None else seconds
         self._now = now
+        self._was_silent = was_silent
         self._connection: _Connection | None = None
         self._good_until: float | None = None
         self._silent_seconds = 0.0
@@ -121,15 +126,18 @@ class Lease:
 
     async def keep(self) -> None:
         """Renews for ever; while the database is away it only falls silent. Raises FenceLost when the row is gone."""
-        while not self._is_over:
-            sent = self._now()
-            try:
-                async with asyncio.timeout(self._seconds.answering):
-                    await self._renew(sent)
-            except (DatabaseAway, TimeoutError) as error:
-                self._drop()
-                _log.warning("lease_not_renewed", error=str(error) or type(error).__name__)
-            await asyncio.sleep(max(0.0, sent + self._seconds.renew - self._now()))
+        try:
+            while not self._is_over:
+                sent = self._now()
+                try:
+                    async with asyncio.timeout(self._seconds.answering):
+                        await self._renew(sent)
+                except (DatabaseAway, TimeoutError) as error:
+                    self._drop()
+                    _log.warning("lease_not_renewed", error=str(error) or type(error).__name__)
+                await asyncio.sleep(max(0.0, sent + self._seconds.renew - self._now()))
+        finally:
+            self._drop()
         raise FenceLost(str(self._holder_id))
 
     async def release(self) -> None:
@@ -161,11 +169,13 @@ class Lease:
         good_until, now = sent + self._seconds.answering, self._now()
         if now >= good_until:
             return  # The answer took too long to be worth anything: we are still silent.
-        if self._good_until is not None and now > self._good_until:
-            silent_seconds = now - self._good_until
-            self._silent_seconds += silent_seconds
-            _log.warning("lease_was_silent", seconds=round(silent_seconds, 3))
+        silent_seconds = 0.0 if self._good_until is None else max(0.0, now - self._good_until)
+        self._silent_seconds += silent_seconds
         self._good_until = good_until
+        if silent_seconds > 0:
+            _log.warning("lease_was_silent", seconds=round(silent_seconds, 3))
+            if self._was_silent is not None:
+                self._was_silent(silent_seconds)
 
     async def _connected(self) -> _Connection:
         if self._connection is None or self._connection.is_closed():

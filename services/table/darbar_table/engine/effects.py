@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -20,12 +21,14 @@ from darbar_contracts.wallet import (
     StakeSeat,
     WalletAnswer,
 )
+from darbar_kit.backoff import Backoff
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
 from darbar_rules.game import Turn
 from darbar_table.domain.commands import BotDecided, WalletAnswered
 from darbar_table.domain.events import RefundAsked, SettleAsked, StakesAsked
 from darbar_table.domain.state import Phase, Table
+from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.owner import Owner
 from darbar_table.metrics import Metrics
@@ -42,22 +45,24 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Effects:
-    """Each effect is one task of the group; its result comes back to the table as a command."""
+    """Each effect is a task of its own; its result comes back to the table as a command."""
 
     def __init__(
         self,
         settings: Settings,
         *,
         bus: Bus,
-        tasks: asyncio.TaskGroup,
         metrics: Metrics,
-        owner: Callable[[], Owner],
+        owner: Owner,
+        freezer: Freezer,
+        spawn: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
         self._settings = settings
         self._bus = bus
-        self._tasks = tasks
         self._metrics = metrics
         self._owner = owner
+        self._freezer = freezer
+        self._spawn = spawn
 
     def bots(self, live: LiveTable) -> None:
         """Ask for the decisions of seats on turn that a bot plays, once a turn."""
@@ -71,7 +76,7 @@ class Effects:
             return
         live.asked_bots = mark
         for seat in due:
-            self._tasks.create_task(self._ask_bot(live, table, seat=seat, turn=turn))
+            self._spawn(self._ask_bot(live, table, seat=seat, turn=turn))
 
     def wallet(self, live: LiveTable) -> None:
         """Ask the wallet what the table waits for, once; the effect goes on until there is an answer."""
@@ -79,16 +84,17 @@ class Effects:
         if asked is None or asked.key == live.asked_key:
             return
         live.asked_key = asked.key
-        self._tasks.create_task(self._ask_wallet(live, live.table, asked))
+        self._spawn(self._ask_wallet(live, live.table, asked))
 
     async def _ask_bot(self, live: LiveTable, table: Table, *, seat: int, turn: Turn) -> None:
         pause = random.uniform(self._settings.bot_pause_seconds_min, self._settings.bot_pause_seconds_max)
         if pause:
             await asyncio.sleep(pause)
-        decision = await self._bot_decision(table, seat)
-        command = BotDecided(seat=seat, round=turn.round, turn=turn.turn, decision=decision)
-        if self._owner().live_tables.get(live.table_id) is live:
-            self._owner().submit(live, command)
+        with self._freezer.guard(live):
+            decision = await self._bot_decision(table, seat)
+            command = BotDecided(seat=seat, round=turn.round, turn=turn.turn, decision=decision)
+            if self._owner.live_tables.get(live.table_id) is live:
+                self._owner.submit(live, command)
 
     async def _bot_decision(self, table: Table, seat: int) -> Any | None:
         """None when there is no good answer in time: the fallback decides (TL-18)."""
@@ -102,23 +108,23 @@ class Effects:
             return None
 
     async def _ask_wallet(self, live: LiveTable, table: Table, asked: StakesAsked | SettleAsked | RefundAsked) -> None:
-        subject, request = wallet_request(table, asked)
-        pause, waited = WALLET_PAUSE_SECONDS_MIN, 0.0
-        while self._owner().live_tables.get(live.table_id) is live:
-            try:
-                answer = await self._bus.request(subject, request, WalletAnswer, timeout_seconds=WALLET_SECONDS_MAX)
-            except Refused as refusal:
-                answer = WalletAnswer(done=False, reason=refusal.code)
-            except Unavailable as error:
-                self._metrics.wallet_retries.inc()
-                level = log.error if waited >= WALLET_ALERT_SECONDS else log.warning
-                level("wallet_silent", table_id=table.table_id, subject=subject, error=str(error))
-                await asyncio.sleep(pause)
-                waited += pause
-                pause = min(2 * pause, WALLET_PAUSE_SECONDS_MAX)
-                continue
-            self._owner().submit(live, WalletAnswered(key=asked.key, answer=answer))
-            return
+        with self._freezer.guard(live):
+            subject, request = wallet_request(table, asked)
+            began = monotonic()
+            backoff = Backoff(seconds_min=WALLET_PAUSE_SECONDS_MIN, seconds_max=WALLET_PAUSE_SECONDS_MAX)
+            while self._owner.live_tables.get(live.table_id) is live:
+                try:
+                    answer = await self._bus.request(subject, request, WalletAnswer, timeout_seconds=WALLET_SECONDS_MAX)
+                except Refused as refusal:
+                    answer = WalletAnswer(done=False, reason=refusal.code)
+                except Unavailable as error:
+                    self._metrics.wallet_retries.inc()
+                    level = log.error if monotonic() - began >= WALLET_ALERT_SECONDS else log.warning
+                    level("wallet_silent", table_id=table.table_id, subject=subject, error=str(error))
+                    await backoff.pause()
+                    continue
+                self._owner.submit(live, WalletAnswered(key=asked.key, answer=answer))
+                return
 
 
 def wallet_request(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 from uuid import UUID
 
+import structlog
+
+from darbar_table.domain.commands import Command
 from darbar_table.domain.events import Played, SeatEvent, SeatFreed, SeatTaken, TableEvent
 from darbar_table.domain.seat_view import SeatFrames
 from darbar_table.domain.state import Table
 from darbar_table.domain.timers import Timer
 from darbar_table.store.codec import EventCodec
+
+log = structlog.get_logger()
 
 COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
@@ -71,9 +76,14 @@ class Ids:
 
 
 class LiveTable:
-    """One table in memory. Only the owner changes it; one append is in flight at most."""
+    """One table in memory. Only the owner changes it; one append is in flight at most.
+
+    Times are of the lease's clock: `timers` says when each clock of the table rings, `absences` when an account
+    without a socket counts as gone, `deadline` and `tick` belong to the wheel.
+    """
 
     __slots__ = (
+        "absences",
         "asked_bots",
         "asked_key",
         "chain",
@@ -102,11 +112,12 @@ class LiveTable:
         self.in_flight = False
         self.frozen = False
         self.stale = False
-        self.waiting: deque[tuple[Any, Reply | None]] | None = None
+        self.waiting: deque[tuple[Command, Reply | None]] | None = None
         self.sockets: list[Connection] = []
         self.frames: list[SeatFrames] = []
         self.ids: dict[int, Ids] = {}
         self.timers: dict[Timer, float] = {}
+        self.absences: dict[str, float] = {}
         self.deadline: float | None = None
         self.tick: int | None = None
         self.asked_key: str | None = None
@@ -115,6 +126,33 @@ class LiveTable:
     def connected(self, account_id: str) -> bool:
         """Whether an account has an open socket here."""
         return any(socket.account_id == account_id for socket in self.sockets)
+
+    def dismiss(self, code: str, message: str, *, retry: bool = False) -> None:
+        """Whoever waits for an answer is refused, and everybody goes; one who can't be told keeps nobody else."""
+        for _, reply in self.take_waiting():
+            if reply is not None:
+                self._tell(reply.refuse, code, message, details={}, retry=retry)
+        for socket in list(self.sockets):
+            self._tell(socket.close, code, message)
+
+    def _tell(self, tell: Callable[..., None], *words: object, **more: object) -> None:
+        try:
+            tell(*words, **more)
+        except Exception:  # The others still have to be told.
+            log.exception("not_told", table_id=str(self.table_id))
+
+    def next_deadline(self) -> float | None:
+        """When something is due here."""
+        return min((*self.timers.values(), *self.absences.values()), default=None)
+
+    def stop_timers(self) -> None:
+        """Nothing rings here any more."""
+        self.timers, self.absences, self.deadline = {}, {}, None
+
+    def take_waiting(self) -> list[tuple[Command, Reply | None]]:
+        """The commands that wait; none do afterwards."""
+        waiting, self.waiting = self.waiting, None
+        return list(waiting or ())
 
     def keep_frames(self, frames: Iterable[SeatFrames]) -> None:
         """Remember frames for sockets that come back; a table without sockets keeps none."""

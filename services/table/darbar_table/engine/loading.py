@@ -2,62 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-import msgspec
 import structlog
 
-from darbar_table.domain.state import Phase
+from darbar_kit.backoff import Backoff
+from darbar_table.domain import timers
+from darbar_table.domain.events import Played, TableCreated
+from darbar_table.domain.evolve import evolve
+from darbar_table.domain.state import Phase, unopened
+from darbar_table.domain.timers import Timer
+from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import LiveTable
+from darbar_table.metrics import Metrics
+from darbar_table.settings import Settings
+from darbar_table.shards.holdings import Holdings
 from darbar_table.shards.placement import shard_of
-from darbar_table.store.codec import Codecs, KindUnknown, LogBroken
-from darbar_table.store.replay import decode, rebuilt
-from darbar_table.store.store import TABLES_READ_AT_ONCE, Store, StoredEvent
+from darbar_table.store.codec import Codecs, LogBroken
+from darbar_table.store.registry import Outage, Registry
+from darbar_table.store.replay import decode
+from darbar_table.store.store import OpenTable, Store, StoredEvent
+
+SHARDS_LOADED_AT_ONCE = 64
+AGAIN_SECONDS_MIN = 0.1
+AGAIN_SECONDS_MAX = 2.0
 
 log = structlog.get_logger()
 
 
-def live_table_of(table_id: UUID, rows: Sequence[StoredEvent], codecs: Codecs, game: str) -> LiveTable:
-    """A table as its owner holds it, with the ids of commands that may come again."""
-    rules, codec = codecs.of(game)
-    events = list(decode(rows, codec))
-    table = rebuilt(table_id, events, rules)
-    live = LiveTable(table_id, shard=shard_of(table_id), codec=codec, table=table, chain=rows[-1].chain)
-    for version, event in enumerate(events, start=1):
-        live.remember_id(event, version)
-    return live
+class Loaded(NamedTuple):
+    """A table as it is stored, and when each of its clocks began."""
+
+    live: LiveTable
+    began: dict[Timer, datetime]
 
 
-async def load(store: Store, codecs: Codecs, shards: Iterable[int]) -> list[LiveTable]:
-    """The open tables of these shards. A log that can't be replayed freezes its table alone."""
-    games = await store.open_tables(shards)
-    ids = list(games)
-    live_tables: list[LiveTable] = []
-    for start in range(0, len(ids), TABLES_READ_AT_ONCE):
-        group = ids[start : start + TABLES_READ_AT_ONCE]
-        frozen = await store.frozen(group)
-        logs = await store.events_of(group)
-        for table_id, rows in logs.items():
-            live = await _load_one(store, codecs, table_id, rows=rows, game=games[table_id])
-            if live is not None:
-                live.frozen = table_id in frozen
-                live_tables.append(live)
-    return live_tables
+class Loader:
+    """Loads what the holdings say is ours and not yet here, however often that takes.
+
+    `hold` takes a loaded table into memory; a table that is held already is left as it is.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        store: Store,
+        registry: Registry,
+        codecs: Codecs,
+        holdings: Holdings,
+        freezer: Freezer,
+        metrics: Metrics,
+        held: Mapping[UUID, LiveTable],
+        hold: Callable[[Loaded, Iterable[Outage]], None],
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._registry = registry
+        self._codecs = codecs
+        self._holdings = holdings
+        self._freezer = freezer
+        self._metrics = metrics
+        self._held = held
+        self._hold = hold
+
+    async def run(self) -> None:
+        """For ever. What fails is counted and tried again; other shards wait no longer than the pause."""
+        backoff = Backoff(seconds_min=AGAIN_SECONDS_MIN, seconds_max=AGAIN_SECONDS_MAX)
+        while True:
+            shards = await self._holdings.to_load(SHARDS_LOADED_AT_ONCE)
+            try:
+                await self._load(shards)
+            except Exception as error:
+                self._metrics.load_failures.inc()
+                log.exception("shards_not_loaded", shards=len(shards), error=type(error).__name__)
+                await backoff.pause()
+            else:
+                backoff.reset()
+                self._holdings.loaded(shards)
+
+    async def _load(self, shards: Sequence[int]) -> None:
+        outages = await self._registry.outages(shards)
+        tables = [table for table in await self._store.open_tables(shards) if table.table_id not in self._held]
+        frozen = await self._store.frozen([table.table_id for table in tables])
+        found: list[LiveTable] = []
+        async for loaded in self.loaded(tables):
+            loaded.live.frozen = loaded.live.table_id in frozen
+            found.append(loaded.live)
+            if loaded.live.table.phase is Phase.CLOSED:
+                await self._store.close_table(loaded.live.table_id)
+            else:
+                self._hold(loaded, outages.get(loaded.live.shard, ()))
+        await self._store.mend_claims(
+            [live.table_id for live in found],
+            [
+                (account_id, live.table_id)
+                for live in found
+                for account_id in live.table.accounts
+                if account_id is not None
+            ],
+        )
+        await self._registry.end_outages(shards)
+
+    async def loaded(self, tables: Iterable[OpenTable]) -> AsyncIterator[Loaded]:
+        """Each of these tables that has a log; one whose log can't be taken is frozen alone."""
+        async for table, rows in self._store.logs(tables):
+            if not rows:
+                continue
+            try:
+                loaded = replayed(table, rows, self._codecs, self._settings)
+            except Exception as error:  # noqa: BLE001  # One log that can't be taken must not keep the others away.
+                self._freezer.freeze_unread(table.table_id, error)
+            else:
+                yield loaded
+            # A long list must not keep the tables waiting that are played at.
+            await asyncio.sleep(0)
 
 
-async def _load_one(
-    store: Store, codecs: Codecs, table_id: UUID, *, rows: list[StoredEvent], game: str
-) -> LiveTable | None:
-    if not rows:
-        return None
-    try:
-        live = live_table_of(table_id, rows, codecs, game)
-    except (LogBroken, KindUnknown, msgspec.DecodeError) as error:
-        log.error("table_not_loaded", table_id=str(table_id), error=str(error))
-        await store.freeze(table_id, reason=f"not loaded: {error}", command=None)
-        return None
-    if live.table.phase is Phase.CLOSED:
-        await store.close_table(table_id)
-        return None
-    return live
+def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, settings: Settings) -> Loaded:
+    """A table as its owner holds it, with the ids of commands that may come again, and when its clocks began."""
+    rules, codec = codecs.of(table.game)
+    state = unopened(str(table.table_id), rules)
+    live = LiveTable(table.table_id, shard=shard_of(table.table_id), codec=codec, table=state, chain=rows[-1].chain)
+    began: dict[Timer, datetime] = {}
+    moved_at = rows[0].at
+    for row, event in zip(rows, decode(rows, codec), strict=True):
+        if state.version == 0 and not isinstance(event, TableCreated):
+            raise LogBroken("a log begins with table_created")
+        state = evolve(state, event)
+        live.remember_id(event, state.version)
+        if type(event) is Played:
+            moved_at = row.at
+        else:
+            waiting = timers.due(state, settings) if state.phase is Phase.WAITING else {}
+            began = {timer: began.get(timer, row.at) for timer in waiting}
+    live.table = state
+    return Loaded(live, {timer: began.get(timer, moved_at) for timer in timers.due(state, settings)})

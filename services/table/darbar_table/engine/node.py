@@ -3,126 +3,148 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from uuid import UUID
 
 import msgspec
 import structlog
 
 from darbar_contracts.frames import Heartbeat, TableReason
+from darbar_kit.backoff import Backoff
 from darbar_kit.bus import Bus
+from darbar_kit.database import DatabaseAway, Lease, LeaseQueries
+from darbar_kit.supervisor import Supervisor
 from darbar_table.domain import events
 from darbar_table.domain.commands import Command, Draft
 from darbar_table.domain.events import Played
-from darbar_table.domain.milestones import counts
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase
 from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.effects import Effects
+from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import LiveTable
-from darbar_table.engine.loading import live_table_of, load
+from darbar_table.engine.loading import Loaded, Loader
 from darbar_table.engine.owner import Owner
 from darbar_table.engine.presence import Presence
+from darbar_table.engine.table_timers import UNHEARD_SECONDS, TableTimers
+from darbar_table.engine.timer_wheel import TICK_SECONDS
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
-from darbar_table.shards.lease import Lease, new_process_id
+from darbar_table.shards.holdings import Holdings, ShardState
 from darbar_table.shards.placement import shard_of
+from darbar_table.shards.survey import Survey
 from darbar_table.store.codec import Codecs
 from darbar_table.store.outbox import Outbox
-from darbar_table.store.store import AWAY, Store
+from darbar_table.store.registry import Outage, Registry
+from darbar_table.store.store import Store
 from darbar_table.store.writer import Writer
 
-log = structlog.get_logger()
-READ_AGAIN_SECONDS = 0.25
+READ_AGAIN_SECONDS_MIN = 0.1
+READ_AGAIN_SECONDS_MAX = 2.0
 # A database that is away longer than this at a planned stop has what it has; the clients ask again elsewhere.
 DRAIN_SECONDS_MAX = 5.0
+
+log = structlog.get_logger()
+
+
+def new_process_id() -> str:
+    """Unguessable and fit for a NATS subject."""
+    return f"t{secrets.token_hex(6)}"
 
 
 class TableNode:
     """What belongs to one process id. `run` ends when the fence is lost or the process ends."""
 
     def __init__(
-        self, settings: Settings, *, store: Store, bus: Bus, metrics: Metrics, queries: Mapping[str, str]
+        self,
+        settings: Settings,
+        *,
+        store: Store,
+        registry: Registry,
+        bus: Bus,
+        metrics: Metrics,
+        queries: Mapping[str, str],
+        supervisor: Supervisor,
     ) -> None:
         self.settings = settings
-        self.store = store
-        self.bus = bus
         self.metrics = metrics
         self.codecs = Codecs()
         self.process_id = new_process_id()
-        self.lease = Lease(store, self.process_id, address=settings.process_address)
-        self.writer = Writer(
-            settings.database_url,
-            queries,
-            process_id=self.process_id,
-            connections=settings.writer_connections,
-            metrics=metrics,
-        )
-        self.owner = Owner(
-            settings,
-            writer=self.writer,
-            metrics=metrics,
-            may_answer=lambda: self.lease.may_answer,
-            after=self._after,
-            reload=self._reload,
-            freeze=self._freeze,
-        )
-        self.presence = Presence(settings, lambda: self.owner)
-        self.outbox = Outbox(
-            store, bus, generation=settings.generation, metrics=metrics, shards=lambda: sorted(self.shards)
-        )
-        self.shards: set[int] = set()
-        self._effects: Effects | None = None
+        self._store = store
+        self._registry = registry
+        self._supervisor = supervisor
         self._tasks: asyncio.TaskGroup | None = None
+        self.holdings = Holdings()
+        self.lease = _lease(settings, queries, self.process_id, was_silent=self._after_silence)
+        self.survey = Survey(registry, self.process_id, own=self.holdings.own)
+        self.writer = _writer(settings, queries, self.process_id, metrics=metrics)
+        self.outbox = Outbox(
+            store,
+            bus,
+            writer=self.writer,
+            generation=settings.generation,
+            metrics=metrics,
+            shards=lambda: self.holdings.with_state(ShardState.SERVING),
+        )
+        self.freezer = Freezer(store, metrics=metrics, spawn=self._spawn)
+        self.timers = TableTimers(settings, self.lease.clock, submit=self._submit, guard=self.freezer.guard)
+        self.owner = self._owner()
+        self.presence = Presence(settings, owner=self.owner, timers=self.timers)
+        self.effects = Effects(
+            settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self._spawn
+        )
+        self.loader = self._loader()
 
-    async def run(self, opened: Callable[[], Awaitable[None]]) -> None:
-        """`opened` is called when the first shards are loaded. Raises an ExceptionGroup with FenceLost at the end."""
-        async with asyncio.TaskGroup() as tasks:
-            self._tasks = tasks
-            self._effects = Effects(
-                self.settings, bus=self.bus, tasks=tasks, metrics=self.metrics, owner=lambda: self.owner
-            )
-            await self.lease.begin()
-            tasks.create_task(self.lease.keep())
-            tasks.create_task(self.writer.run())
-            await self.lease.reassign(self.take)
-            tasks.create_task(self.lease.survey(self.take))
-            tasks.create_task(self.owner.wheel.run())
-            tasks.create_task(self.outbox.run())
-            await opened()
+    async def run(self, began: Callable[[], Awaitable[None]]) -> None:
+        """`began` is called when the process is known. Raises an ExceptionGroup with FenceLost at the end."""
+        works = {
+            "survey": self.survey.run,
+            "loader": self.loader.run,
+            "timers": self._turn_timers,
+            "outbox": self.outbox.run,
+        }
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                await self.lease.claim()
+                tasks.create_task(self.lease.keep())
+                tasks.create_task(self.writer.run())
+                try:
+                    async with self._supervisor.watching(works):
+                        await began()
+                        await asyncio.get_running_loop().create_future()
+                finally:
+                    self._tasks = None
+        finally:
+            self.owner.end()
 
-    async def take(self, shards: list[int]) -> None:
-        """Load the open tables of shards that are now ours, and go on where they stood; then their tables are known."""
-        for live in await load(self.store, self.codecs, shards):
-            self.activate(live)
-            await self.store.mend_claims(live.table_id, _accounts(live))
-        self.shards.update(shards)
-        self.outbox.stored()
+    async def stop(self) -> None:
+        """Planned: what was offered is stored, and the row goes away; then others have the tables, whoever is still
+        connected here."""
+        self.holdings.leave()
+        self.owner.end()
+        if not await self.writer.drained(seconds_max=DRAIN_SECONDS_MAX):
+            log.error("stopped_with_appends_waiting", process_id=self.process_id)
+        await self.lease.release()
+        self.close_sockets()
 
     def activate(self, live: LiveTable) -> None:
-        """Hold a table: its clock, its absent players, what it waits for."""
+        """Hold a table: its absent players, and what it waits for."""
+        self.owner.add(live)
         if not live.frozen:
-            self.owner.add(live)
             self.presence.loaded(live)
-            self._start_effects(live)
-        else:
-            self.owner.live_tables[live.table_id] = live
-
-    async def read(self, live: LiveTable) -> LiveTable:
-        """A table as it is stored, in place of what was held."""
-        logs = await self.store.events_of([live.table_id])
-        fresh = live_table_of(live.table_id, logs[live.table_id], self.codecs, live.table.rules.name)
-        self.activate(fresh)
-        return fresh
+            self.effects.wallet(live)
+            self.effects.bots(live)
 
     def beat(self) -> None:
         """Tell every socket its table's version."""
         for live in self.owner.live_tables.values():
             if live.sockets:
-                frame = msgspec.json.encode(Heartbeat(version=live.table.version))
-                for socket in live.sockets:
-                    socket.send(frame)
+                with self.freezer.guard(live):
+                    frame = msgspec.json.encode(Heartbeat(version=live.table.version))
+                    for socket in live.sockets:
+                        socket.send(frame)
 
     def find(self, table_id: UUID) -> LiveTable:
         """A table this process holds; refuses with what the caller should do instead."""
@@ -131,39 +153,83 @@ class TableNode:
             raise refused(TableReason.UNAVAILABLE)
         if live is not None:
             return live
-        if shard_of(table_id) not in self.shards:
-            raise refused(TableReason.NOT_OWNER)
+        if table_id in self.freezer.unreadable:
+            raise refused(TableReason.TABLE_FROZEN)
+        self.require_shard(table_id)
         raise refused(TableReason.TABLE_UNKNOWN)
 
-    async def end(self) -> None:
-        """Planned: everything offered is stored, then the row goes away."""
-        await self.writer.drained(seconds_max=DRAIN_SECONDS_MAX)
-        await self.lease.end()
+    def require_shard(self, table_id: UUID) -> None:
+        """Refuses unless this process knows every table of the shard where this one lies."""
+        state = self.holdings.state(shard_of(table_id))
+        if state is None:
+            raise refused(TableReason.NOT_OWNER)
+        if state is not ShardState.SERVING:
+            raise refused(TableReason.UNAVAILABLE)
 
     def close_sockets(self) -> None:
         """This node is over: whoever is connected comes back to the next owner."""
         for live in self.owner.live_tables.values():
-            for socket in list(live.sockets):
-                socket.close(TableReason.NOT_OWNER, "Another process serves this table now.")
+            live.stop_timers()
+            live.dismiss(TableReason.NOT_OWNER, "Another process serves this table now.", retry=True)
 
-    def _start_effects(self, live: LiveTable) -> None:
-        assert self._effects is not None
-        self._effects.wallet(live)
-        self._effects.bots(live)
+    def _owner(self) -> Owner:
+        return Owner(
+            self.settings,
+            writer=self.writer,
+            metrics=self.metrics,
+            timers=self.timers,
+            freezer=self.freezer,
+            may_answer=lambda: self.lease.may_answer,
+            publish=self.outbox.put,
+            after=self._after,
+            reload=self._reload,
+        )
+
+    def _loader(self) -> Loader:
+        return Loader(
+            self.settings,
+            store=self._store,
+            registry=self._registry,
+            codecs=self.codecs,
+            holdings=self.holdings,
+            freezer=self.freezer,
+            metrics=self.metrics,
+            held=self.owner.live_tables,
+            hold=self._hold,
+        )
+
+    def _hold(self, loaded: Loaded, outages: Iterable[Outage]) -> None:
+        """A table as it is stored: it goes on where it stood."""
+        live = loaded.live
+        with self.freezer.guard(live):
+            if not live.frozen:
+                self.timers.set_loaded(live, loaded.began, outages)
+            self.activate(live)
+        self.outbox.look()
+
+    async def _turn_timers(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self.timers.turn()
+
+    def _after_silence(self, seconds: float) -> None:
+        """Our clocks stood still; what another owner may have to know is noted."""
+        self.timers.after_silence(self.owner.live_tables.values())
+        self.owner.go_on()
+        self.survey.look_soon()
+        serving = self.holdings.with_state(ShardState.SERVING)
+        self._spawn(self._registry.note_outage(serving, seconds=seconds + UNHEARD_SECONDS))
 
     def _after(self, live: LiveTable, draft: Draft) -> None:
         """What a stored command sets going. A plain card goes the short way."""
-        assert self._effects is not None
-        self._effects.bots(live)
+        self.effects.bots(live)
         if len(draft.events) == 1 and type(draft.events[0]) is Played:
             return
         if type(draft.events[0]) is events.TableCreated:
             self.activate(live)
-        self._effects.wallet(live)
+        self.effects.wallet(live)
         if any(isinstance(event, events.RoundStarted) for event in draft.events):
             self._disconnect_spectators(live)
-        if any(counts(event) for event in draft.events):
-            self.outbox.stored()
         if live.table.phase is Phase.CLOSED:
             self._close(live)
 
@@ -175,59 +241,72 @@ class TableNode:
 
     def _close(self, live: LiveTable) -> None:
         self.owner.drop(live)
-        for socket in list(live.sockets):
-            socket.close(TableReason.TABLE_CLOSED, "This table is closed.")
+        live.dismiss(TableReason.TABLE_CLOSED, "This table is closed.")
 
     def _reload(self, live: LiveTable) -> None:
         """Somebody else stored a version: what we hold is not the table any more, and answers nobody."""
         log.error("table_reloading", table_id=str(live.table_id), version=live.table.version)
         live.in_flight = live.stale = True
-        self.owner.wheel.set(live, None)
-        for socket in list(live.sockets):
-            socket.close(TableReason.UNAVAILABLE, "This table is read again.")
-        for _, reply in live.waiting or ():
-            if reply is not None:
-                reply.refuse(TableReason.UNAVAILABLE, "Try again.", details={}, retry=True)
-        live.waiting = None
+        live.stop_timers()
+        live.dismiss(TableReason.UNAVAILABLE, "This table is read again.", retry=True)
         self._spawn(self._read_again(live))
 
     async def _read_again(self, live: LiveTable) -> None:
         """Until the database answers: a table that is not read is not served."""
+        backoff = Backoff(seconds_min=READ_AGAIN_SECONDS_MIN, seconds_max=READ_AGAIN_SECONDS_MAX)
         while True:
             try:
-                await self.read(live)
-            except AWAY:
-                await asyncio.sleep(READ_AGAIN_SECONDS)
+                await self._read(live)
+            except DatabaseAway:
+                await backoff.pause()
             else:
                 return
 
-    def _freeze(self, live: LiveTable, reason: str, command: Command) -> None:
-        """A fault of ours at one table: it stops, everybody there is told, an admin can look."""
-        live.frozen = True
-        self.metrics.frozen.inc()
-        self.owner.wheel.set(live, None)
-        log.error("table_frozen", table_id=str(live.table_id), reason=reason)
-        for socket in list(live.sockets):
-            socket.close(TableReason.TABLE_FROZEN, "This table has been stopped because of a fault of ours.")
-        self._spawn(self.store.freeze(live.table_id, reason=reason, command=_readable(command)))
+    async def _read(self, live: LiveTable) -> None:
+        table = await self._store.open_table(live.table_id)
+        found = [loaded async for loaded in self.loader.loaded([table])] if table is not None else []
+        self.owner.drop(live)
+        for loaded in found:
+            self._hold(loaded, ())
 
-    def _spawn(self, effect: Coroutine[Any, Any, None]) -> None:
-        assert self._tasks is not None
-        self._tasks.create_task(_logged(effect))
+    def _submit(self, live: LiveTable, command: Command) -> None:
+        self.owner.submit(live, command)
+
+    def _spawn(self, effect: Coroutine[None, None, None]) -> None:
+        """Work of one table, or small writes that loading mends later: a fault costs nothing else."""
+        if self._tasks is None:
+            effect.close()  # This node is over: whoever has the table next begins it anew.
+        else:
+            self._tasks.create_task(_logged(effect))
 
 
-async def _logged(effect: Coroutine[Any, Any, None]) -> None:
-    """Small writes that loading mends later: a fault is logged and costs nothing else."""
+def _lease(
+    settings: Settings, queries: Mapping[str, str], process_id: str, *, was_silent: Callable[[float], None]
+) -> Lease:
+    statements = LeaseQueries(claim=queries["register"], renew=queries["renew"], release=queries["retire"])
+    return Lease(
+        settings.database_url,
+        statements,
+        holder_id=process_id,
+        added=(settings.process_address,),
+        was_silent=was_silent,
+    )
+
+
+def _writer(settings: Settings, queries: Mapping[str, str], process_id: str, *, metrics: Metrics) -> Writer:
+    return Writer(
+        settings.database_url,
+        queries,
+        process_id=process_id,
+        connections=settings.writer_connections,
+        metrics=metrics,
+    )
+
+
+async def _logged(effect: Coroutine[None, None, None]) -> None:
     try:
         await effect
-    except AWAY as error:
-        log.warning("effect_failed", error=type(error).__name__)
-
-
-def _accounts(live: LiveTable) -> list[str]:
-    return [account for account in live.table.accounts if account is not None]
-
-
-def _readable(command: Command) -> str:
-    """The command as JSON for an admin; what JSON can't say is written as text."""
-    return msgspec.json.encode(command, enc_hook=repr).decode()
+    except DatabaseAway as away:
+        log.warning("effect_failed", reason=away.message)
+    except Exception:
+        log.exception("effect_failed")

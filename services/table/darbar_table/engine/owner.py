@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from time import monotonic
 from uuid import UUID
 
 import msgspec
-import structlog
 
 from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
-from darbar_table.domain import decide, timers
-from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct, TimerRang
+from darbar_table.domain import decide
+from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct
 from darbar_table.domain.events import Played, SeatFreed, SeatTaken, TableCreated
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import SeatFrames, seat_frames
 from darbar_table.domain.state import Phase, Table
-from darbar_table.domain.timers import KeptSeatTimer, TurnTimer
+from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, LiveTable, Reply
-from darbar_table.engine.timer_wheel import TimerWheel
+from darbar_table.engine.table_timers import TableTimers
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.store.chain import link
 from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, Writer
 
-log = structlog.get_logger()
 SEED_BYTES = 32
-SILENT_SECONDS = 0.25
 
 
 class Owner:
@@ -45,20 +40,25 @@ class Owner:
         *,
         writer: Writer,
         metrics: Metrics,
+        timers: TableTimers,
+        freezer: Freezer,
         may_answer: Callable[[], bool],
+        publish: Callable[[UUID, Sequence[tuple[int, str]]], None],
         after: Callable[[LiveTable, Draft], None],
         reload: Callable[[LiveTable], None],
-        freeze: Callable[[LiveTable, str, Command], None],
     ) -> None:
-        self._settings = settings
+        self._generation = settings.generation
         self._writer = writer
         self._metrics = metrics
         self._may_answer = may_answer
+        self._publish = publish
         self._after = after
         self._reload = reload
-        self._freeze = freeze
+        self._timers = timers
+        self._freezer = freezer
+        self._put_off: list[tuple[LiveTable, Command]] = []
+        self._ended = False
         self.live_tables: dict[UUID, LiveTable] = {}
-        self.wheel: TimerWheel[LiveTable] = TimerWheel(self._timers_rang)
         self._context = Context(
             settings=settings,
             fresh_seed=lambda: secrets.token_hex(SEED_BYTES),
@@ -78,16 +78,28 @@ class Owner:
         self._decide(live, command, reply)
 
     def add(self, live: LiveTable) -> None:
-        """Hold a table that was loaded or created, and set its timers."""
+        """Hold a table that was loaded or created."""
         self.live_tables[live.table_id] = live
         self._metrics.tables.set(len(self.live_tables))
-        self.set_timers(live)
 
     def drop(self, live: LiveTable) -> None:
         """Let go of a table that is closed or belongs to another process."""
-        self.live_tables.pop(live.table_id, None)
-        self.wheel.set(live, None)
+        if self.live_tables.get(live.table_id) is live:
+            del self.live_tables[live.table_id]
+        live.stop_timers()
         self._metrics.tables.set(len(self.live_tables))
+
+    def go_on(self) -> None:
+        """We may answer again: what was put off is done now."""
+        put_off, self._put_off = self._put_off, []
+        for live, command in put_off:
+            if self.live_tables.get(live.table_id) is live:
+                self.submit(live, command)
+
+    def end(self) -> None:
+        """Nothing more is begun, by anybody: another process goes on, or this one under another id."""
+        self._ended = True
+        self._put_off.clear()
 
     def _decide(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
         """One command to its end: refused, put off, without effect, or on its way to the store."""
@@ -95,16 +107,15 @@ class Owner:
             self._decide_or_raise(live, command, reply)
         except (Refused, RuleRefused) as refusal:
             self._refuse(reply, refusal, retry=False)
-        except Exception as error:
-            log.exception("table_failed", table_id=str(live.table_id))
+        except Exception as error:  # noqa: BLE001  # A fault of ours freezes one table and no other.
             self._refuse(reply, refused(TableReason.TABLE_FROZEN), retry=False)
-            self._freeze(live, type(error).__name__, command)
+            self._freezer.failed(live, error, command)
 
     def _decide_or_raise(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
         if live.frozen and not isinstance(command, OperatorAct):
             raise refused(TableReason.TABLE_FROZEN)
-        if not self._may_answer():
-            self._put_off(live, command, reply)
+        if self._ended or not self._may_answer():
+            self._not_now(live, command, reply)
             return
         if isinstance(command, Act | Decide) and reply is not None and self._repeated(live, command, reply):
             return
@@ -114,12 +125,12 @@ class Owner:
         elif reply is not None:
             reply.done(live.table.version)
 
-    def _put_off(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
-        """Our lease may have run out: players are asked to try again, our own clocks and sagas do so by themselves."""
-        if reply is None:
-            asyncio.get_running_loop().call_later(SILENT_SECONDS, self.submit, live, command)
-        else:
+    def _not_now(self, live: LiveTable, command: Command, reply: Reply | None) -> None:
+        """Our lease may have run out: players are asked to try again, our own clocks and sagas wait until it holds."""
+        if reply is not None:
             self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
+        elif not self._ended:
+            self._put_off.append((live, command))
 
     def _repeated(self, live: LiveTable, command: Act | Decide, reply: Reply) -> bool:
         """A command id that this seat has used: its first answer again."""
@@ -148,14 +159,15 @@ class Owner:
         def done(outcome: Outcome) -> None:
             try:
                 if outcome is Outcome.STORED:
+                    if beside.milestones:
+                        self._publish(live.table_id, beside.milestones)
                     self._stored(live, draft, chain)
                     if reply is not None:
                         reply.stored(draft.table.version)
                 else:
                     self._not_stored(live, outcome, command, reply)
-            except Exception as error:
-                log.exception("table_failed", table_id=str(live.table_id))
-                self._freeze(live, type(error).__name__, command)
+            except Exception as error:  # noqa: BLE001  # A fault of ours freezes one table and no other.
+                self._freezer.failed(live, error, command)
 
         live.in_flight = True
         self._writer.offer(Append(live.table_id, rows, shard=live.shard, beside=beside, done=done))
@@ -167,7 +179,7 @@ class Owner:
         ]
         if not changes:
             return MOVES_ONLY
-        generation = self._settings.generation
+        generation = self._generation
         opened_by = [event.host.account_id for event, _ in changes if isinstance(event, TableCreated)]
         told = [milestone_of(event, after, at=at, generation=generation) for event, after in changes]
         return Beside(
@@ -182,8 +194,8 @@ class Owner:
         """The next state becomes the state; one frame a version goes to each seat."""
         before = live.table
         live.table, live.chain, live.in_flight = draft.table, chain, False
-        self.set_timers(live, keeps_turn=draft.keeps_clock)
-        remaining_ms = self.remaining_ms(live)
+        self._timers.set(live, keeps_turn=draft.keeps_clock)
+        remaining_ms = self._timers.remaining_ms(live)
         shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
             if live.sockets:
@@ -208,7 +220,7 @@ class Owner:
             self._refuse(reply, refused(TableReason.SEATED_ELSEWHERE), retry=False)
         else:
             self._refuse(reply, refused(TableReason.TABLE_FROZEN), retry=False)
-            self._freeze(live, outcome.value, command)
+            self._freezer.freeze(live, outcome.value, command)
         self._next(live)
 
     def _next(self, live: LiveTable) -> None:
@@ -225,31 +237,6 @@ class Owner:
         message = error.message if isinstance(error, Refused) else error.code.sentence
         self._metrics.refusals.labels(code).inc()
         reply.refuse(code, message, details=error.details, retry=retry)
-
-    def set_timers(self, live: LiveTable, *, keeps_turn: bool = False) -> None:
-        """Arm what is due at this table; what was due before runs on, with CP-16 the turn too."""
-        now, before = monotonic(), live.timers
-        live.timers = {
-            timer: before[timer] if timer in before else now + seconds
-            for timer, seconds in timers.due(live.table, self._settings).items()
-        }
-        if keeps_turn:
-            left = max((deadline for timer, deadline in before.items() if isinstance(timer, TurnTimer)), default=0.0)
-            live.timers = dict.fromkeys(live.timers, max(left, now + timers.SAME_TURN_SECONDS_MIN))
-        self.wheel.set(live, min(live.timers.values(), default=None))
-
-    def remaining_ms(self, live: LiveTable) -> int | None:
-        """What is left of the time that clients count."""
-        counted = [deadline for timer, deadline in live.timers.items() if not isinstance(timer, KeptSeatTimer)]
-        return max(0, int((counted[0] - monotonic()) * 1000)) if counted else None
-
-    def _timers_rang(self, live: LiveTable) -> None:
-        now = monotonic()
-        for timer in [timer for timer, deadline in live.timers.items() if deadline <= now]:
-            del live.timers[timer]
-            self.submit(live, TimerRang(timer))
-        if live.timers and live.deadline is None:
-            self.wheel.set(live, min(live.timers.values()))
 
 
 def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from time import monotonic
 from typing import Generic, Protocol, TypeVar
 
 TICK_SECONDS = 0.05
 
 
 class Timed(Protocol):
-    """What the wheel turns: something with a deadline (monotonic seconds; None: nothing is due)."""
+    """What the wheel turns; `deadline` is in seconds of the clock it is turned by, None when nothing is due."""
 
     deadline: float | None
     tick: int | None
@@ -23,10 +21,10 @@ T = TypeVar("T", bound=Timed)
 class TimerWheel(Generic[T]):
     """Buckets of a tick each. A deadline that moves later costs nothing: its old bucket puts the item on again."""
 
-    def __init__(self, rang: Callable[[T], None], *, start: float | None = None) -> None:
+    def __init__(self, rang: Callable[[T], None], *, start: float) -> None:
         self._rang = rang
         self._buckets: dict[int, set[T]] = {}
-        self._next = int((monotonic() if start is None else start) / TICK_SECONDS)
+        self._next = int(start / TICK_SECONDS)
 
     def set(self, item: T, deadline: float | None) -> None:
         """The item rings once at its deadline, at most a tick late; None takes it off."""
@@ -39,12 +37,6 @@ class TimerWheel(Generic[T]):
                 self._buckets[item.tick].discard(item)
             item.tick = tick
             self._buckets.setdefault(tick, set()).add(item)
-
-    async def run(self) -> None:
-        """Turns for ever."""
-        while True:
-            await asyncio.sleep(TICK_SECONDS)
-            self.turn(monotonic())
 
     def turn(self, now: float) -> None:
         """Ring all that is due at `now`."""

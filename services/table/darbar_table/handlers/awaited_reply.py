@@ -8,19 +8,28 @@ from typing import Any
 from darbar_contracts.refusals import REFUSALS
 from darbar_kit.errors import Refused, Unavailable
 
+ANSWER_SECONDS_MAX = 10.0
+
 
 class AwaitedReply:
-    """`version`: the table's, once the command is stored or had nothing to do; raises Refused or Unavailable."""
+    """For one command. A process that is over answers nothing, so nobody waits longer than ANSWER_SECONDS_MAX."""
 
     def __init__(self) -> None:
-        self.version: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._version: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def stored_version(self) -> int:
+        """The table's, once the command is stored or had nothing to do; raises Refused or Unavailable."""
+        try:
+            return await asyncio.wait_for(self._version, ANSWER_SECONDS_MAX)
+        except TimeoutError as error:
+            raise Unavailable from error
 
     def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
         refusal = Refused(code, message, details, REFUSALS[code].status)
-        self.version.set_exception(Unavailable(code, message) if retry else refusal)
+        self._version.set_exception(Unavailable(code, message) if retry else refusal)
 
     def done(self, version: int) -> None:
-        self.version.set_result(version)
+        self._version.set_result(version)
 
     def stored(self, version: int) -> None:
-        self.version.set_result(version)
+        self._version.set_result(version)

@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
-from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import CreateTable, TableLook
 from darbar_rules.games import BY_NAME
 from darbar_table.domain.commands import Create
 from darbar_table.domain.life.create import option_invalid
-from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import unopened
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
@@ -42,11 +40,10 @@ class TableCreator:
     async def _create(self, table_id: UUID, request: CreateTable) -> TableLook:
         node = self._node()
         shard, host = shard_of(table_id), request.host.account_id
-        if shard not in node.shards:
-            raise refused(TableReason.NOT_OWNER)
         known = node.owner.live_tables.get(table_id)
         if known is not None:
             return look_of(known, node.process_id)
+        node.require_shard(table_id)
         if request.terms.game not in BY_NAME:
             raise option_invalid("game", "there is no such game")
         rules, codec = node.codecs.of(request.terms.game)
@@ -55,5 +52,5 @@ class TableCreator:
         live = LiveTable(table_id, shard=shard, codec=codec, table=table, chain=first_link(table_id))
         reply = AwaitedReply()
         node.owner.submit(live, Create(request, balance), reply)
-        await reply.version
+        await reply.stored_version()
         return look_of(live, node.process_id)

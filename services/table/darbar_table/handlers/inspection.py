@@ -12,7 +12,6 @@ import msgspec
 from darbar_contracts.api import Replay, ReplayEvent, TableAudit
 from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest
-from darbar_kit.errors import Unavailable
 from darbar_kit.limits import Rate, TooManyRequests
 from darbar_kit.offload import Offload
 from darbar_kit.tokens import Claims
@@ -25,7 +24,7 @@ from darbar_table.engine.node import TableNode
 from darbar_table.handlers.log_reader import fingerprint, read_audit, read_milestones
 from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
-from darbar_table.store.store import AWAY, ReplayHead, Store, StoredEvent
+from darbar_table.store.store import ReplayHead, Store, StoredEvent
 
 REPLAY_EVENTS_MAX = 500
 LOGS_READ_AT_ONCE_MAX = 1
@@ -56,14 +55,11 @@ class Inspection:
     async def replay(self, table_id: UUID, claims: Claims, *, after: int) -> Replay:
         """Raises Refused table_unknown, table_private, too_many_requests."""
         with self._one_at_a_time(claims.account_id, self._replays):
-            try:
-                head = await self._store.replay_head(table_id, claims.account_id)
-                if head is None:
-                    raise refused(TableReason.TABLE_UNKNOWN)
-                created = _created(head)
-                rows = await self._store.log_page(table_id, after=after, last=head.last, rows_max=REPLAY_EVENTS_MAX + 1)
-            except AWAY as error:
-                raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
+            head = await self._store.replay_head(table_id, claims.account_id)
+            if head is None:
+                raise refused(TableReason.TABLE_UNKNOWN)
+            created = _created(head)
+            rows = await self._store.log_page(table_id, after=after, last=head.last, rows_max=REPLAY_EVENTS_MAX + 1)
         return Replay(
             table_id=str(table_id),
             terms=created.terms,

@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from darbar_contracts.tables import MILESTONES_ANSWERED_MAX, Milestone, MilestonesAnswer
-from darbar_kit.database import open_pool, queries, translated
+from darbar_kit.database import Database, queries
 from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.milestones import milestone_of
@@ -103,12 +103,11 @@ async def _replayed(
 
 def _with_store(database_url: str, ask: Callable[[Store], Awaitable[_Answer]]) -> _Answer:
     async def connected() -> _Answer:
-        with translated():
-            pool = await open_pool(database_url, size_max=1, unsafe_storage=True)
+        database = await Database.open(database_url, size_max=1, unsafe_storage=True)
         try:
-            return await ask(Store(pool, queries("darbar_table.store")))
+            return await ask(Store(database, queries("darbar_table.store")))
         finally:
-            await pool.close()
+            await database.close()
 
     return asyncio.run(connected())
 

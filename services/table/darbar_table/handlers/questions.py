@@ -24,7 +24,7 @@ from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.awaited_reply import AwaitedReply
 from darbar_table.shards.placement import shard_of
-from darbar_table.store.store import AWAY, Store
+from darbar_table.store.store import Store
 
 WALLET_SECONDS_MAX = 3.0
 
@@ -39,7 +39,7 @@ class Questions:
 
     async def where(self, request: WhereRequest) -> WhereAnswer:
         """Which process owns a table, or would own a new one; a hint that may be a second old."""
-        return WhereAnswer(process_id=self._node().lease.owner_of(shard_of(table_id_of(request.table_id))))
+        return WhereAnswer(process_id=self._node().survey.owner_of(shard_of(table_id_of(request.table_id))))
 
     async def look(self, request: LookRequest) -> TableLook:
         """What anybody with the code may know of a table this process owns."""
@@ -53,7 +53,7 @@ class Questions:
         live = self._node().find(table_id_of(request.table_id))
         reply = AwaitedReply()
         self._node().owner.submit(live, LeaveAlone(request.account_id), reply)
-        await reply.version
+        await reply.stored_version()
         return LeaveAloneAnswer(left=live.table.seat_of(request.account_id) is None)
 
     async def balance(self, account_id: str) -> int:
@@ -69,11 +69,7 @@ class Questions:
 
         Only a look: one account has one seat because its claim is stored with the event that seats it (TL-8).
         """
-        try:
-            claimed = await self._store.claim_of(account_id)
-        except AWAY as error:
-            raise Unavailable(TableReason.UNAVAILABLE, "the database is away") from error
-        if claimed not in (None, table_id):
+        if await self._store.claim_of(account_id) not in (None, table_id):
             raise refused(TableReason.SEATED_ELSEWHERE)
         return await self.balance(account_id)
 

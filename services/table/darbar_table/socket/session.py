@@ -245,7 +245,7 @@ class PlayerSocket:
         )
         missed = live.frames_after(version) if version > 0 else None
         if missed is None:
-            self.send(snapshot(table, self.seat, self._node.owner.remaining_ms(live)))
+            self.send(snapshot(table, self.seat, self._node.timers.remaining_ms(live)))
             return
         for frame in missed:
             self.send(frame.for_seat(self.seat))

@@ -1,25 +1,51 @@
 -- register --
 -- A process comes to life. The database's clock decides about expiry.
 INSERT INTO table_process (process_id, address, expires_at)
-VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 second')
+VALUES ($1, $3, clock_timestamp() + $2::float8 * interval '1 second')
+RETURNING process_id
 
 -- renew --
--- A non-key update: it does not wait for appends, which hold the row FOR KEY SHARE.
-UPDATE table_process SET expires_at = clock_timestamp() + $2::float8 * interval '1 second'
+-- A non-key update: it does not wait for appends, which hold the row FOR KEY SHARE. A renewal that comes after the
+-- expiry, because the database was away, begins a new count of `renewed_since`.
+UPDATE table_process
+   SET expires_at = clock_timestamp() + $2::float8 * interval '1 second',
+       renewed_since = CASE WHEN expires_at < clock_timestamp() THEN clock_timestamp() ELSE renewed_since END
  WHERE process_id = $1
 RETURNING process_id
 
 -- expire_processes --
--- Waits for appends in flight; after it the dead process stores nothing.
-DELETE FROM table_process WHERE expires_at < clock_timestamp() RETURNING process_id
+-- Waits for appends in flight; after it the dead process stores nothing. Only one that has itself renewed without a
+-- gap may judge: after an outage of the database all leases have run out, and the first to look must not expire the
+-- others. The outage began with the last renewal.
+WITH judge AS (
+    SELECT 1 FROM table_process
+     WHERE process_id = $1 AND expires_at >= clock_timestamp()
+       AND renewed_since <= clock_timestamp() - $2::float8 * interval '1 second'
+), dead AS (
+    DELETE FROM table_process
+     WHERE expires_at < clock_timestamp() AND process_id <> $1 AND EXISTS (SELECT 1 FROM judge)
+    RETURNING process_id, expires_at
+), noted AS (
+    INSERT INTO outage (shard, began)
+    SELECT s.shard, dead.expires_at - $2::float8 * interval '1 second'
+      FROM shard s JOIN dead USING (process_id)
+     WHERE NOT EXISTS (SELECT 1 FROM outage o WHERE o.shard = s.shard AND o.ended IS NULL)
+)
+SELECT process_id FROM dead
 
 -- retire --
-DELETE FROM table_process WHERE process_id = $1
+-- A process that stops takes its row away, so that nobody waits for its expiry.
+WITH gone AS (
+    DELETE FROM table_process WHERE process_id = $1 RETURNING process_id
+)
+INSERT INTO outage (shard, began)
+SELECT s.shard, clock_timestamp() FROM shard s JOIN gone USING (process_id)
+ WHERE NOT EXISTS (SELECT 1 FROM outage o WHERE o.shard = s.shard AND o.ended IS NULL)
 
--- processes --
-SELECT process_id, address FROM table_process WHERE expires_at >= clock_timestamp() ORDER BY process_id
+-- living_processes --
+SELECT process_id FROM table_process WHERE expires_at >= clock_timestamp() ORDER BY process_id
 
--- shards --
+-- shard_owners --
 SELECT s.shard, p.process_id FROM shard s LEFT JOIN table_process p USING (process_id) ORDER BY s.shard
 
 -- claim_shards --
@@ -35,6 +61,20 @@ UPDATE shard SET process_id = $1 FROM free
  WHERE shard.shard = free.shard
    AND EXISTS (SELECT 1 FROM table_process WHERE process_id = $1)
 RETURNING shard.shard
+
+-- outages --
+SELECT shard, began, coalesce(ended, clock_timestamp()) AS ended FROM outage WHERE shard = ANY($1::int[])
+
+-- note_outage --
+INSERT INTO outage (shard, began, ended)
+SELECT shard, clock_timestamp() - $2::float8 * interval '1 second', clock_timestamp() FROM unnest($1::int[]) AS shard
+
+-- end_outages --
+-- The longest clock of a table is ten minutes.
+WITH forgotten AS (
+    DELETE FROM outage WHERE shard = ANY($1::int[]) AND ended < clock_timestamp() - interval '1 hour'
+)
+UPDATE outage SET ended = clock_timestamp() WHERE shard = ANY($1::int[]) AND ended IS NULL
 
 -- append_moves --
 -- Stores the events of many tables. The process row is the fence; the primary key refuses a version that is taken.
@@ -93,16 +133,17 @@ SELECT e.table_id, e.version, e.chain
   FROM unnest($1::uuid[], $2::int[]) AS asked (table_id, version)
   JOIN event e USING (table_id, version)
 
+-- open_tables --
+-- With how many events each has, so that logs are read in portions that no limit can hit.
+SELECT o.table_id, o.game, coalesce((SELECT max(version) FROM event e WHERE e.table_id = o.table_id), 0) AS events
+  FROM open_table o WHERE o.shard = ANY($1::int[]) ORDER BY o.table_id
+
+-- open_table --
+SELECT o.table_id, o.game, coalesce((SELECT max(version) FROM event e WHERE e.table_id = o.table_id), 0) AS events
+  FROM open_table o WHERE o.table_id = $1
+
 -- close_table --
 DELETE FROM open_table WHERE table_id = $1
-
--- open_tables --
-SELECT table_id, game FROM open_table WHERE shard = ANY($1::int[]) ORDER BY table_id
-
--- events_of --
-SELECT table_id, version, kind, body, at, chain FROM event
- WHERE table_id = ANY($1::uuid[])
- ORDER BY table_id, version
 
 -- replay_head --
 -- What decides to whom a log may be shown, and how much of it: only a few kinds are looked into. `kinds` are those of the
@@ -122,6 +163,11 @@ SELECT version, kind, body, at, chain FROM event
  WHERE table_id = $1 AND version > $2 AND version <= $3
  ORDER BY version LIMIT $4
 
+-- events_between --
+SELECT table_id, version, kind, body, at, chain FROM event
+ WHERE table_id = ANY($1::uuid[]) AND version > $2 AND version <= $3
+ ORDER BY table_id, version
+
 -- outbox_of --
 SELECT table_id, number, message FROM outbox WHERE shard = ANY($1::int[]) ORDER BY table_id, number LIMIT $2
 
@@ -133,8 +179,11 @@ DELETE FROM outbox USING unnest($1::uuid[], $2::int[]) AS told (table_id, number
 SELECT table_id FROM seat_claim WHERE account_id = $1
 
 -- mend_claims --
--- After loading: claims of accounts that do not sit there go away.
-DELETE FROM seat_claim WHERE table_id = $1 AND NOT account_id = ANY($2::text[])
+-- After loading: claims of accounts that do not sit at these tables go away.
+DELETE FROM seat_claim c
+ WHERE c.table_id = ANY($1::uuid[])
+   AND NOT EXISTS (SELECT 1 FROM unnest($2::text[], $3::uuid[]) AS sits (account_id, table_id)
+                    WHERE sits.account_id = c.account_id AND sits.table_id = c.table_id)
 
 -- sweep_claims --
 -- A claim is made and ended with the event that seats and frees its account. One whose table is not open was left by

@@ -1,0 +1,64 @@
+"""How a process comes to own shards: it looks who lives, and takes what nobody owns. Open this about takeovers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+import structlog
+
+from darbar_kit.database.lease import EXPIRY_SECONDS
+from darbar_table.shards.placement import SHARDS, should_own
+from darbar_table.store.registry import Registry
+
+SURVEY_SECONDS = 1.0
+
+log = structlog.get_logger()
+
+
+class Survey:
+    """Looks again and again; `own` hears each time which shards are this process's."""
+
+    def __init__(self, registry: Registry, process_id: str, *, own: Callable[[Iterable[int]], None]) -> None:
+        self._registry = registry
+        self._process_id = process_id
+        self._own = own
+        self._soon = asyncio.Event()
+        self.owners: list[str | None] = [None] * SHARDS
+
+    def owner_of(self, shard: int) -> str | None:
+        """Who owned a shard when this process last looked: only a hint, for routing."""
+        return self.owners[shard]
+
+    def look_soon(self) -> None:
+        """Somebody says that something has changed."""
+        self._soon.set()
+
+    async def run(self) -> None:
+        """For ever; a look that fails raises, and whoever runs this begins anew."""
+        while True:
+            self._soon.clear()
+            await self.look()
+            try:
+                await asyncio.wait_for(self._soon.wait(), SURVEY_SECONDS)
+            except TimeoutError:
+                continue
+
+    async def look(self) -> None:
+        """Expire who did not renew, and take what has no owner and should be ours."""
+        for process_id in await self._registry.expire(self._process_id, seconds=EXPIRY_SECONDS):
+            log.info("process_expired", process_id=process_id)
+        self.owners = await self._registry.owners()
+        ownerless = [shard for shard, owner in enumerate(self.owners) if owner is None]
+        if ownerless:
+            await self._take(ownerless)
+        self._own([shard for shard, owner in enumerate(self.owners) if owner == self._process_id])
+
+    async def _take(self, ownerless: list[int]) -> None:
+        living = await self._registry.living() or [self._process_id]
+        mine = [shard for shard in ownerless if should_own(shard, living) == self._process_id]
+        claimed = await self._registry.claim(self._process_id, mine) if mine else []
+        if claimed:
+            log.info("shards_taken", count=len(claimed))
+        for shard in claimed:
+            self.owners[shard] = self._process_id

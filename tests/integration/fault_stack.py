@@ -1,0 +1,176 @@
+"""Darbar over a PostgreSQL and a NATS that a test may hurt. Open this to do something worse to them.
+
+Everything is used from outside: the servers are real, Darbar is the command as it is started by hand, and its
+database is only looked at, unless a test says that it plants something there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import msgspec
+import psutil  # type: ignore[import-untyped,unused-ignore]
+from whole_games import SETTINGS
+
+from darbar_client.demo.local_server import missing_at
+from darbar_kit.embedded.nats import NatsServer
+from darbar_kit.embedded.postgres import PostgresServer
+from darbar_kit.settings import load
+from darbar_kit.testing import eventually
+from darbar_local.testing import Darbar as Run
+from darbar_local.testing import run
+
+# The user of PostgreSQL.
+OTHERS_MAY_ENTER = 0o711
+READY_SECONDS_MAX = 30.0
+KILLS_PAUSE_SECONDS = 0.1
+DATABASES = ("lobby", "tables", "wallet")
+
+_KILL_SESSIONS = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+ WHERE backend_type = 'client backend' AND datname = ANY($1::text[]) AND pid <> pg_backend_pid()
+"""
+
+
+class OutageSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """With DARBAR_TEST_LONG=1 outages last as long as they do in the world; without, as short as still shows all."""
+
+    long: bool = False
+
+
+def seconds(*, short: float, long: float) -> float:
+    """How long a fault lasts in this run."""
+    return long if load(OutageSettings, prefix="DARBAR_TEST_").long else short
+
+
+class FaultStack:
+    """The servers, and the run of Darbar over them."""
+
+    def __init__(self, folder: Path, arguments: tuple[str, ...], settings: Mapping[str, str]) -> None:
+        self.postgres = PostgresServer(folder / "postgres", unsafe=True)
+        self.nats = NatsServer(folder / "nats")
+        self._data = folder / "data"
+        self._arguments = arguments
+        self._settings = {**SETTINGS, **settings}
+        self._ends = contextlib.AsyncExitStack()
+        self.url = ""
+        self.database_url = ""
+        self.run: Run | None = None
+
+    async def start_servers(self) -> None:
+        self.database_url = await self.postgres.start()
+        await self.nats.start()
+
+    async def start(self) -> None:
+        """Darbar itself, over the servers as they are."""
+        variables = {
+            **self._settings,
+            "DATABASE_URL": self.database_url,
+            "NATS_URL": self.nats.url("operator"),
+        }
+        self._ends = contextlib.AsyncExitStack()
+        starting = run("up", "--data", str(self._data), "--port", self._port(), *self._arguments, variables=variables)
+        self.run = await self._ends.enter_async_context(starting)
+        self.url = await self.run.ready()
+
+    async def stop(self) -> None:
+        """In peace."""
+        await self._ends.aclose()
+
+    async def stop_servers(self) -> None:
+        await self.nats.stop()
+        await self.postgres.stop()
+
+    async def ready(self) -> None:
+        """Waits until nothing is missing."""
+        await eventually(self._misses_nothing, seconds=READY_SECONDS_MAX)
+
+    async def _misses_nothing(self) -> bool:
+        return await missing_at(self.url) == ()
+
+    def child(self, name: str) -> psutil.Process:
+        """A service process, with --processes: `table-1`."""
+        assert self.run is not None
+        return self.run.children()[name]
+
+    async def connect(self, database: str) -> asyncpg.Connection[asyncpg.Record]:
+        """As the admin of the server, to this database."""
+        parts = urlsplit(self.database_url)
+        return await asyncpg.connect(urlunsplit(parts._replace(path=f"/{database}")))
+
+    async def ask(self, database: str, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        """One statement as the admin."""
+        connection = await self.connect(database)
+        try:
+            return await connection.fetch(statement, *arguments)
+        finally:
+            await connection.close()
+
+    async def kill_sessions(self, duration_seconds: float) -> int:
+        """Ends every session of the services ten times a second; how many there were."""
+        killed = 0
+        connection = await self.connect("postgres")
+        try:
+            end = time.monotonic() + duration_seconds
+            while time.monotonic() < end:
+                killed += await connection.fetchval(_KILL_SESSIONS, list(DATABASES))
+                await connection.execute("SELECT pg_sleep($1)", KILLS_PAUSE_SECONDS)
+        finally:
+            await connection.close()
+        return killed
+
+    async def silence_postgres(self, duration_seconds: float) -> None:
+        """PostgreSQL hears nothing and says nothing; its connections stay open."""
+        connection = await self.connect("postgres")
+        server = psutil.Process(await connection.fetchval("SELECT pg_backend_pid()")).parent()
+        await connection.close()
+        with _suspended(server):
+            end = time.monotonic() + duration_seconds
+            await eventually(lambda: time.monotonic() >= end, seconds=duration_seconds + 1)
+
+    def _port(self) -> str:
+        """The same one after a new start, so that clients find it again."""
+        return str(urlsplit(self.url).port or 0)
+
+
+@contextlib.contextmanager
+def _suspended(server: psutil.Process) -> Iterator[None]:
+    """The server first: it makes no new children then."""
+    server.suspend()
+    stopped = [server, *server.children(recursive=True)]
+    try:
+        for process in stopped[1:]:
+            process.suspend()
+        yield
+    finally:
+        for process in reversed(stopped):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.resume()
+
+
+def _new_folder(parent: Path) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="hurt-", dir=parent))
+    folder.chmod(OTHERS_MAY_ENTER)
+    return folder
+
+
+@asynccontextmanager
+async def fault_stack(parent: Path, *arguments: str, **settings: str) -> AsyncIterator[FaultStack]:
+    """Started and, whatever the test did to it, stopped. `settings` are variables without DARBAR_."""
+    variables = {f"DARBAR_{name.upper()}": value for name, value in settings.items()}
+    stack = FaultStack(_new_folder(parent), arguments, variables)
+    await stack.start_servers()
+    try:
+        await stack.start()
+        yield stack
+    finally:
+        await stack.stop()
+        await stack.stop_servers()

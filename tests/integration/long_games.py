@@ -1,0 +1,91 @@
+"""Tables where one game follows another until a fault is over. Open this when a test of faults plays wrongly."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from whole_games import SEATS, false_checks
+
+from darbar_client import Darbar
+from darbar_client.demo.checks import gather
+from darbar_client.demo.playing import Participant, all_leave, joined, seated
+from darbar_contracts.frames import EventFrame, Snapshot
+
+# A fault may take some seconds, what comes after it some more; a table that stands still longer than this is stuck.
+GAME_SECONDS_MAX = 120.0
+
+
+class LongGuest(Participant):
+    """Plays games until `last_game` is over. `pausing` makes it stop and think."""
+
+    def __init__(self, guest: Participant) -> None:
+        super().__init__(guest.player, guest.table, guest._dice)
+        self.last_game: int | None = None
+        self.playing = asyncio.Event()
+        self.playing.set()
+
+    async def play(self, hear: Callable[[EventFrame], None] | None = None) -> None:
+        async for frame in self.table.events():
+            self.seen.append((self.table.seat, frame))
+            if self.last_game is not None and _game_over(frame) >= self.last_game:
+                return
+            if frame.version == self.table.version:
+                await self.playing.wait()
+                await self._act()
+
+
+class LongTable:
+    """Guests at one table."""
+
+    def __init__(self, guests: list[LongGuest]) -> None:
+        self.guests = guests
+
+    @property
+    def table_id(self) -> str:
+        return self.guests[0].table.table_id
+
+    async def play(self) -> None:
+        """Until somebody calls `stop`."""
+        async with asyncio.TaskGroup() as tasks:
+            for guest in self.guests:
+                tasks.create_task(guest.play())
+
+    def pause(self) -> None:
+        """Everybody thinks."""
+        for guest in self.guests:
+            guest.playing.clear()
+
+    def go_on(self) -> None:
+        for guest in self.guests:
+            guest.playing.set()
+
+    def stop_after_this_game(self) -> None:
+        """The game that runs now is played to its end, and is the last."""
+        last_game = max(guest.table.now.game_number for guest in self.guests)
+        for guest in self.guests:
+            guest.last_game = last_game
+
+    async def proven(self) -> int:
+        """Everybody leaves, and everything that can be proven is; how many events there were."""
+        await all_leave(list(self.guests))
+        evidence = await gather(list(self.guests), has_bots=len(self.guests) < SEATS)
+        assert false_checks(evidence) == []
+        return len(evidence.replay.events)
+
+
+async def long_table(darbar: Darbar, *, people: int = SEATS, seed: int = 1, turn_seconds: int = 15) -> LongTable:
+    """A private table of Court Piece; the seats that are left over are for bots."""
+    players = [await darbar.guest() for _ in range(people)]
+    ref = await players[0].create_table("court_piece", turn_seconds=turn_seconds)
+    guests = await joined(players, ref, random.Random(seed))
+    await seated(guests)
+    return LongTable([LongGuest(guest) for guest in guests])
+
+
+def _game_over(frame: EventFrame | Snapshot) -> int:
+    """The last game that is over at this frame; the end itself may have been missed."""
+    if isinstance(frame, Snapshot):
+        return frame.table.game_number - 1
+    return int(frame.public["game"]) if frame.kind == "game_ended" else 0
