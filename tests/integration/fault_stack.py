@@ -6,15 +6,17 @@ database is only looked at, unless a test says that it plants something there.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+import aiohttp
 import asyncpg
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
@@ -23,8 +25,10 @@ from whole_games import SETTINGS
 from darbar_client.demo.local_server import missing_at
 from darbar_kit.embedded.nats import NatsServer
 from darbar_kit.embedded.postgres import PostgresServer
+from darbar_kit.metrics import parsed
 from darbar_kit.settings import load
 from darbar_kit.testing import eventually
+from darbar_kit.testing.faults import keep_ending_sessions
 from darbar_local.testing import Darbar as Run
 from darbar_local.testing import run
 
@@ -33,11 +37,6 @@ OTHERS_MAY_ENTER = 0o711
 READY_SECONDS_MAX = 30.0
 KILLS_PAUSE_SECONDS = 0.1
 DATABASES = ("lobby", "tables", "wallet")
-
-_KILL_SESSIONS = """
-SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
- WHERE backend_type = 'client backend' AND datname = ANY($1::text[]) AND pid <> pg_backend_pid()
-"""
 
 
 class OutageSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +48,20 @@ class OutageSettings(msgspec.Struct, frozen=True, kw_only=True):
 def seconds(*, short: float, long: float) -> float:
     """How long a fault lasts in this run."""
     return long if load(OutageSettings, prefix="DARBAR_TEST_").long else short
+
+
+class Owner(NamedTuple):
+    """A table process that owns shards."""
+
+    process_id: str
+    address: str
+    process: psutil.Process
+
+
+_MOST_SHARDS = """
+SELECT process_id, address FROM table_process JOIN shard USING (process_id)
+ GROUP BY process_id, address ORDER BY count(*) DESC LIMIT 1
+"""
 
 
 class FaultStack:
@@ -93,13 +106,27 @@ class FaultStack:
         """Waits until nothing is missing."""
         await eventually(self._misses_nothing, seconds=READY_SECONDS_MAX)
 
+    async def missing(self, word: str) -> bool:
+        """Whether readiness speaks of this."""
+        return any(word in thing for thing in await missing_at(self.url) or ())
+
     async def _misses_nothing(self) -> bool:
         return await missing_at(self.url) == ()
 
-    def child(self, name: str) -> psutil.Process:
-        """A service process, with --processes: `table-1`."""
+    async def owner(self) -> Owner:
+        """The table process that owns most shards, with --processes."""
+        [row] = await self.ask("tables", _MOST_SHARDS)
         assert self.run is not None
-        return self.run.children()[name]
+        for child in self.run.children().values():
+            if _port_of(child) == row["address"].rpartition(":")[2]:
+                return Owner(row["process_id"], row["address"], child)
+        raise AssertionError(f"no process of ours is at {row['address']}")
+
+    async def metric(self, name: str) -> float:
+        """The sum over all processes that answer."""
+        async with aiohttp.ClientSession() as session, session.get(f"{self.url}/metrics") as answered:
+            page = await answered.text()
+        return sum(sample.value for family in parsed(page) for sample in family.samples if sample.name == name)
 
     async def connect(self, database: str) -> asyncpg.Connection[asyncpg.Record]:
         """As the admin of the server, to this database."""
@@ -116,16 +143,17 @@ class FaultStack:
 
     async def kill_sessions(self, duration_seconds: float) -> int:
         """Ends every session of the services ten times a second; how many there were."""
-        killed = 0
-        connection = await self.connect("postgres")
-        try:
-            end = time.monotonic() + duration_seconds
-            while time.monotonic() < end:
-                killed += await connection.fetchval(_KILL_SESSIONS, list(DATABASES))
-                await connection.execute("SELECT pg_sleep($1)", KILLS_PAUSE_SECONDS)
-        finally:
-            await connection.close()
-        return killed
+        urls = [urlunsplit(urlsplit(self.database_url)._replace(path=f"/{database}")) for database in DATABASES]
+        return sum(
+            await asyncio.gather(
+                *(
+                    keep_ending_sessions(
+                        self.database_url, url, seconds=duration_seconds, every_seconds=KILLS_PAUSE_SECONDS
+                    )
+                    for url in urls
+                )
+            )
+        )
 
     async def silence_postgres(self, duration_seconds: float) -> None:
         """PostgreSQL hears nothing and says nothing; its connections stay open."""
@@ -139,6 +167,11 @@ class FaultStack:
     def _port(self) -> str:
         """The same one after a new start, so that clients find it again."""
         return str(urlsplit(self.url).port or 0)
+
+
+def _port_of(child: psutil.Process) -> str:
+    words: list[str] = child.cmdline()
+    return words[words.index("--port") + 1] if "--port" in words else ""
 
 
 @contextlib.contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from darbar_kit.testing import eventually
 TABLES = 3
 TURN_SECONDS = 5
 KEEP_SECONDS = 6.0
+SILENT_SECONDS_MAX = 10.0
 Count = Callable[[str], None]
 
 
@@ -91,6 +93,51 @@ async def test_a_silent_database_costs_nobody_a_turn_or_a_seat(
     # A renewal of the lease may have been under way: up to a second before and after belongs to neither side.
     assert kept >= KEEP_SECONDS + silent_seconds - 2
     count(f"silent for {silent_seconds} s: 0 turns lost in {events} events; a seat of {KEEP_SECONDS} s kept {kept:.1f}")
+
+
+async def test_a_lease_that_runs_out_while_it_is_looked_up_what_was_stored_loses_nothing(
+    stack: FaultStack, darbar: Darbar, count: Count
+) -> None:
+    tables = [await long_table(darbar, seed=seed) for seed in range(TABLES)]
+    unknown = await stack.metric("table_append_unknown_outcomes_total")
+    async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
+        for table in tables:
+            tasks.create_task(table.play())
+        await tables[0].guests[0].table.until(lambda seen: seen.now.phase == "playing" and seen.turn >= 4)
+        async with _held(stack, "LOCK TABLE event IN SHARE ROW EXCLUSIVE MODE"):
+            await eventually(lambda: _waits_for_a_lock(stack))
+            # Granted when the appends that hold the row have lost their connections: then nobody can look, and nobody
+            # can renew.
+            async with _held(stack, "LOCK TABLE table_process", meanwhile=stack.kill_sessions(0.1)):
+                await eventually(lambda: stack.missing("lease"), seconds=SILENT_SECONDS_MAX)
+        for table in tables:
+            table.stop_after_this_game()
+    await stack.ready()
+    looked = await stack.metric("table_append_unknown_outcomes_total") - unknown
+    events = sum([await table.proven() for table in tables])
+    count(f"{looked:.0f} outcomes looked up while the lease ran out; {events} events proven")
+    assert looked > 0
+
+
+@asynccontextmanager
+async def _held(
+    stack: FaultStack, lock: str, meanwhile: Coroutine[None, None, object] | None = None
+) -> AsyncIterator[None]:
+    """A lock of somebody else's, got when `meanwhile` has been done."""
+    connection = await stack.connect("tables")
+    try:
+        async with connection.transaction():
+            locking = asyncio.ensure_future(connection.execute(lock))
+            if meanwhile is not None:
+                await meanwhile
+            await locking
+            yield
+    finally:
+        await connection.close()
+
+
+async def _waits_for_a_lock(stack: FaultStack) -> bool:
+    return bool(await stack.ask("tables", "SELECT 1 FROM pg_locks WHERE NOT granted"))
 
 
 # After the last game nobody plays any more.

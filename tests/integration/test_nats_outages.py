@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiohttp
 import nats
 import pytest
 import pytest_asyncio
@@ -19,7 +18,6 @@ from whole_games import BACKOFF
 
 from darbar_client import Darbar
 from darbar_contracts.subjects import MILESTONE_STREAM
-from darbar_kit.metrics import parsed
 from darbar_kit.testing import eventually
 
 TABLES = 3
@@ -90,7 +88,7 @@ async def test_milestones_that_are_refused_are_told_of_and_published_when_they_a
         for table in tables:
             tasks.create_task(table.play())
         async with _stream_refuses(stack):
-            await eventually(lambda: _missing_milestones(stack), seconds=LATE_SECONDS + 15)
+            await eventually(lambda: stack.missing("milestones"), seconds=LATE_SECONDS + 15)
             assert await _oldest_seconds(stack) >= LATE_SECONDS
             version = tables[0].guests[0].table.version
             await tables[0].guests[0].table.until(lambda seen: seen.version > version + 10, seconds=15)
@@ -144,15 +142,6 @@ async def _stream_refuses(stack: FaultStack) -> AsyncIterator[None]:
         await client.close()
 
 
-async def _missing_milestones(stack: FaultStack) -> bool:
-    async with aiohttp.ClientSession() as session, session.get(f"{stack.url}/readyz") as answered:
-        missing = (await answered.json())["missing"]
-    return any("milestones" in thing for thing in missing)
-
-
 async def _oldest_seconds(stack: FaultStack) -> float:
     """How long the oldest milestone has waited, as the metrics say."""
-    async with aiohttp.ClientSession() as session, session.get(f"{stack.url}/metrics") as answered:
-        page = await answered.text()
-    [family] = [family for family in parsed(page) if family.name == "table_outbox_oldest_seconds"]
-    return float(max(sample.value for sample in family.samples))
+    return await stack.metric("table_outbox_oldest_seconds")

@@ -20,7 +20,7 @@ def after_event(table: TableView, frame: EventFrame) -> TableView:
         return change(table, frame.public)
     phase = _PHASES.get(frame.kind)
     if phase is not None:
-        return replace(table, phase=phase)
+        return _in_phase(table, phase)
     return _acted(table, frame.public)
 
 
@@ -30,6 +30,21 @@ def _acted(table: TableView, public: JsonObject) -> TableView:
     if public.get("by", "player") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
         return _with_seat(table, seat, bot_plays=False)
     return table
+
+
+def _in_phase(table: TableView, phase: str) -> TableView:
+    """Who is ready and who has committed to a string counts for one deal: until it comes, or does not."""
+    counted_in = phase in ("waiting", "playing") and any(seat.ready or seat.committed for seat in table.seats)
+    return replace(table, phase=phase, seats=_before_count_in(table) if counted_in else table.seats)
+
+
+def _before_count_in(table: TableView) -> tuple[SeatView, ...]:
+    return tuple(replace(seat, ready=False, committed=False) for seat in table.seats)
+
+
+def _voided(table: TableView, _public: JsonObject) -> TableView:
+    """Stakes that still go back are waited for."""
+    return _in_phase(table, table.phase if table.phase == "refunding" else "waiting")
 
 
 def _seat_taken(table: TableView, public: JsonObject) -> TableView:
@@ -56,7 +71,7 @@ def _count_in_started(table: TableView, public: JsonObject) -> TableView:
         game_number=public["game"],
         round=public["round"],
         attempt=public["attempt"],
-        seats=tuple(replace(seat, ready=False, committed=False) for seat in table.seats),
+        seats=_before_count_in(table),
     )
 
 
@@ -96,6 +111,7 @@ _CHANGES: Mapping[str, _Change] = {
     "leave_asked": _seat(away=True),
     "bot_took_over": _seat(bot_plays=True),
     "game_ended": _game_ended,
+    "table_voided": _voided,
 }
 _PHASES: Mapping[str, str] = {
     "count_in_stopped": "waiting",
@@ -108,5 +124,6 @@ _PHASES: Mapping[str, str] = {
     "settled": "waiting",
     "refund_asked": "refunding",
     "refunded": "waiting",
+    "refund_refused": "waiting",
     "table_closed": "closed",
 }

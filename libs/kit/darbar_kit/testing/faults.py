@@ -50,7 +50,10 @@ async def closed_database(admin_url: str, database_url: str) -> AsyncIterator[No
 
 
 async def _ended(admin: asyncpg.Connection[asyncpg.Record], database_url: str) -> int:
-    statement = "SELECT pg_terminate_backend(pid, $2) FROM pg_stat_activity WHERE datname = $1"
+    # Whoever looks at the database as the admin meanwhile is no service.
+    statement = (
+        "SELECT pg_terminate_backend(pid, $2) FROM pg_stat_activity WHERE datname = $1 AND usename <> current_user"
+    )
     return len(await admin.fetch(statement, _name(database_url), _ENDED_MILLISECONDS_MAX))
 
 
