@@ -24,7 +24,7 @@ MUTABLE_TYPES = frozenset(["list", "dict", "set", "defaultdict", "deque", "Count
 CHANGING_METHODS = frozenset(
     ["append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "discard", "clear"]
 )
-CHANCES = frozenset(["uuid1", "uuid4", "token_hex", "token_bytes", "token_urlsafe", "random", "now", "time", "set"])
+CHANCES = frozenset(["uuid1", "uuid4", "token_hex", "token_bytes", "token_urlsafe", "random", "now", "time"])
 LOG_METHODS = frozenset(["debug", "info", "warning", "error", "exception", "critical"])
 GAME_WORDS = re.compile(r"(?<![a-z])(seat|trick|trump|card|coin|pot|stake|bid)s?(?![a-z])", re.IGNORECASE)
 SQL = re.compile(
@@ -243,9 +243,21 @@ def parameters_left_to_chance(source: Source) -> Iterator[str]:
     for function in definitions(source.tree):
         decorators = [node for node in function.decorator_list if dotted(node).endswith("parametrize")]
         for node in (inner for decorator in decorators for inner in ast.walk(decorator)):
-            called = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
-            if called in CHANCES or isinstance(node, ast.Set | ast.SetComp):
+            if drawn_by_chance(node) or in_any_order(node):
                 yield f"{source.path}:{function.lineno}: {function.name}: a parameter that differs in each process"
+    if not source.is_test:
+        return
+    for constant in (node for node in source.tree.body if isinstance(node, ast.Assign | ast.AnnAssign)):
+        if any(drawn_by_chance(node) for node in ast.walk(constant)):
+            yield f"{source.path}:{constant.lineno}: a constant that differs in each process"
+
+
+def drawn_by_chance(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in CHANCES
+
+
+def in_any_order(node: ast.AST) -> bool:
+    return isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Call) and dotted(node.func) == "set")
 
 
 def work_at_import(source: Source) -> Iterator[str]:
@@ -463,6 +475,7 @@ PLANTED: tuple[tuple[Callable[[Source], Iterator[str]], str, str], ...] = (
     ),
     (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', [str(uuid4())])\ndef test(x): ...\n"),
     (parameters_left_to_chance, TEST, "@pytest.mark.parametrize('x', {'a', 'b'})\ndef test(x): ...\n"),
+    (parameters_left_to_chance, TEST, "ROWS = [('a', f'INSERT {uuid4()}')]\n"),
     (work_at_import, CODE, "configure()\n"),
     (work_at_import, CODE, "for x in y:\n    x()\n"),
     (globals_that_change, CODE, "seats = {}\n"),

@@ -16,6 +16,8 @@ import pytest_asyncio
 import darbar_wallet
 from darbar_kit.testing import MakeDatabase, TestDatabase
 
+WRITER = "01890000-0000-7000-8000-000000000001"
+
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 MIGRATIONS = Path(darbar_wallet.__file__).parent / "migrations"
@@ -126,8 +128,8 @@ PLANTED_STATEMENTS: Sequence[tuple[str, str]] = [
     ("account_pkey", "INSERT INTO account (number, account) VALUES (1, 'player:eve')"),
     ("account_account_key", "INSERT INTO account (number, account) VALUES (9, 'player:ann')"),
     ("staked_not_below_zero", "UPDATE account SET staked_coins = -1"),
-    ("wallet_writer_pkey", f"INSERT INTO wallet_writer (writer_id, expires_at) VALUES ('{uuid4()}', now())"),
-    ("wallet_writer_singleton_check", f"INSERT INTO wallet_writer VALUES (false, '{uuid4()}', now())"),
+    ("wallet_writer_pkey", f"INSERT INTO wallet_writer (writer_id, expires_at) VALUES ('{WRITER}', now())"),
+    ("wallet_writer_singleton_check", f"INSERT INTO wallet_writer VALUES (false, '{WRITER}', now())"),
 ]
 
 
