@@ -60,6 +60,18 @@ async def server_to_kill(stack_folder: Path) -> AsyncIterator[LocalServer]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
+async def server_behind_a_proxy(stack_folder: Path) -> AsyncIterator[LocalServer]:
+    """A server of the test's own, which believes whoever connects that it asks for somebody else."""
+    proxies = {f"DARBAR_{service}_TRUSTED_PROXIES": '["127.0.0.1"]' for service in ("LOBBY", "TABLE", "WALLET")}
+    started = LocalServer(new_folder(stack_folder, "behind-a-proxy"), settings={**SETTINGS, **proxies})
+    await started.start()
+    try:
+        yield started
+    finally:
+        await started.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def darbar(server: LocalServer) -> AsyncIterator[Darbar]:
     async with Darbar(server.url, backoff=BACKOFF) as opened:
         yield opened

@@ -38,7 +38,7 @@ SERVICE_PARTS: Mapping[str, str] = {
     "py.typed": "its types are checked by who imports it",
     "__init__": "makes it a package",
 }
-SERVICE_PARTS_NEEDED = frozenset({"__init__", "app", "settings", "metrics", "handlers", "domain", "py.typed"})
+SERVICE_PARTS_NEEDED = frozenset({"__init__", "app", "settings", "metrics", "domain", "py.typed"})
 SERVICE_FILES_NEEDED = ("README.md", "pyproject.toml")
 # With a store come the other three.
 STORE_PARTS = frozenset({"store", "migrations"})

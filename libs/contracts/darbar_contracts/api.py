@@ -245,6 +245,12 @@ class ReplayEvent(msgspec.Struct, frozen=True):
     chain: str
 
 
+class ReplayQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/tables/{table_id}/replay: what came after this version."""
+
+    after: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+
+
 class Replay(msgspec.Struct, frozen=True):
     """GET /v1/tables/{table_id}/replay: the log up to the last round whose result is stored.
 

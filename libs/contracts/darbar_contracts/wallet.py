@@ -12,8 +12,8 @@ import msgspec
 LedgerName = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")]
 
 # A page of a player's own ledger.
-WALLET_ENTRIES_PAGE = 50
-WALLET_ENTRIES_PAGE_MAX = 200
+WALLET_ENTRIES_USUAL = 50
+WALLET_ENTRIES_MAX = 200
 BALANCES_ACCOUNTS_MAX = 200
 
 
@@ -148,6 +148,13 @@ class WalletEntry(msgspec.Struct, frozen=True):
     table_id: str | None
     at: datetime
     purpose: str | None = None
+
+
+class WalletQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/me/wallet. `before` is the `next_before` of the page before."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=WALLET_ENTRIES_MAX)] = WALLET_ENTRIES_USUAL
+    before: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)] | None = None
 
 
 class WalletView(msgspec.Struct, frozen=True):

@@ -36,6 +36,7 @@ class KitReason(StrEnum):
     INTERNAL = "internal", 500, "Something went wrong on our side."
     METHOD_NOT_ALLOWED = "method_not_allowed", 405, "This path does not take this method."
     NOT_FOUND = "not_found", 404, "There is nothing at this path."
+    QUERY_INVALID = "query_invalid", 400, "A parameter of the query is unknown or not of the right kind."
     TEXT_INVALID = "text_invalid", 400, "This text is too long or has characters that are not allowed."
     TOO_MANY_REQUESTS = "too_many_requests", 429, "Too many requests. Please wait."
 

@@ -29,7 +29,7 @@ from darbar_contracts.api import (
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
-from darbar_kit.http import answer, bearer, field_of, read_body
+from darbar_kit.http import answer, bearer, read_body, read_query
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.domain.names import normalised_login_name
@@ -135,7 +135,7 @@ class Routes:
         return _stored(await self._matchmaker.quick_play(host, request.headers.get(IDEMPOTENCY_KEY_HEADER), body))
 
     async def tables(self, request: web.Request) -> web.Response:
-        return answer(await self._tables.listed(_query(request)))
+        return answer(await self._tables.listed(read_query(request, ListQuery)))
 
     async def table(self, request: web.Request) -> web.Response:
         return answer(await self._tables.table(request.match_info["table_id"], self._account_id(request)))
@@ -266,11 +266,3 @@ def _on(act: _Act) -> Handler:
 
 def _stored(stored: StoredAnswer) -> web.Response:
     return web.Response(body=stored.body, status=stored.status, content_type="application/json")
-
-
-def _query(request: web.Request) -> ListQuery:
-    """Raises Refused with the name of the parameter that is wrong."""
-    try:
-        return msgspec.convert(dict(request.query), ListQuery, strict=False)
-    except msgspec.ValidationError as error:
-        raise Refused(Reason.QUERY_INVALID, str(error), field_of(error)) from error

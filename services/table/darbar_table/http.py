@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from darbar_contracts.refusals import Reason
-from darbar_kit.http import answer, bearer
+from darbar_contracts.api import ReplayQuery
+from darbar_kit.http import answer, bearer, read_query
 from darbar_kit.tokens import TokenReader
-from darbar_table.domain.refusals import refused
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.questions import table_id_of
-
-VERSION_MAX = 2**31 - 1
 
 
 class Pages:
@@ -24,16 +21,10 @@ class Pages:
     async def replay(self, request: web.Request) -> web.Response:
         """GET /v1/tables/{table_id}/replay?after=VERSION"""
         claims = bearer(request, self._tokens)
-        after = _version(request.query.get("after", "0"))
-        return answer(await self._inspection.replay(table_id_of(request.match_info["table_id"]), claims, after=after))
+        table_id, query = table_id_of(request.match_info["table_id"]), read_query(request, ReplayQuery)
+        return answer(await self._inspection.replay(table_id, claims, after=query.after))
 
     async def audit(self, request: web.Request) -> web.Response:
         """GET /v1/tables/{table_id}/audit"""
         claims = bearer(request, self._tokens)
         return answer(await self._inspection.audit(table_id_of(request.match_info["table_id"]), claims))
-
-
-def _version(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > VERSION_MAX:
-        raise refused(Reason.QUERY_INVALID, field="after")
-    return int(text)

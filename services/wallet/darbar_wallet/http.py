@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from darbar_kit.http import answer, bearer
+from darbar_contracts.wallet import WalletQuery
+from darbar_kit.http import answer, bearer, read_query
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
-from darbar_wallet import handlers
 from darbar_wallet.engine.auditor import Auditor
 from darbar_wallet.limits import Limits
 from darbar_wallet.store.ledger_reader import LedgerReader
@@ -27,13 +27,7 @@ async def get_my_wallet(request: web.Request) -> web.Response:
     limits.by_address.take(request.app[ADDRESSES].of(request))
     claims = bearer(request, request.app[TOKENS])
     limits.by_account.take(claims.account_id)
-    view = await handlers.show_wallet(
-        request.app[READER],
-        claims.account_id,
-        limit=request.query.get("limit"),
-        before=request.query.get("before"),
-    )
-    return answer(view)
+    return answer(await request.app[READER].wallet(claims.account_id, read_query(request, WalletQuery)))
 
 
 @routes.get("/v1/wallet/audit")

@@ -2,7 +2,7 @@
 
 from darbar_kit.http.answers import answer, problem
 from darbar_kit.http.border import errors_middleware
-from darbar_kit.http.requests import BODY_BYTES_MAX, bearer, field_of, read_body
+from darbar_kit.http.requests import BODY_BYTES_MAX, bearer, read_body, read_query
 from darbar_kit.http.routes import health_routes, metrics_route
 
 __all__ = [
@@ -10,9 +10,9 @@ __all__ = [
     "answer",
     "bearer",
     "errors_middleware",
-    "field_of",
     "health_routes",
     "metrics_route",
     "problem",
     "read_body",
+    "read_query",
 ]

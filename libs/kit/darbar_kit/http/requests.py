@@ -1,4 +1,4 @@
-"""What is read from a request: a body, a token. Open this when a good one is refused, or a bad one is not."""
+"""What is read from a request: body, query, token. Open this when a good one is refused, or a bad one is not."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ BODY_SECONDS_MAX = 10.0
 _NUL_ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 _Body = TypeVar("_Body")
+_Query = TypeVar("_Query", bound=msgspec.Struct)
 
 
 async def read_body(request: web.Request, type: type[_Body]) -> _Body:
@@ -43,6 +44,14 @@ async def read_body(request: web.Request, type: type[_Body]) -> _Body:
         raise Refused(KitReason.BODY_NOT_JSON) from error
     except RecursionError as error:
         raise Refused(KitReason.BODY_INVALID, "the body is nested too deeply", {"field": "", "path": "$"}) from error
+
+
+def read_query(request: web.Request, type: type[_Query]) -> _Query:
+    """The parameters of the query as a value of this type. Raises Refused with the name of the one that is wrong."""
+    try:
+        return msgspec.convert(dict(request.query), type, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refused(KitReason.QUERY_INVALID, str(error), field_of(error)) from error
 
 
 async def _received(request: web.Request) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from darbar_contracts.wallet import WalletEntry, WalletView
+from darbar_contracts.wallet import WalletEntry, WalletQuery, WalletView
 from darbar_kit.database import Database
 from darbar_wallet.domain.transfers import player
 
@@ -19,10 +19,10 @@ class LedgerReader:
         self._database = database
         self._queries = queries
 
-    async def wallet(self, account_id: str, *, limit: int, before: int | None) -> WalletView:
+    async def wallet(self, account_id: str, query: WalletQuery) -> WalletView:
         """The newest lines below `before`. An account that was never seen has nothing. Raises DatabaseAway."""
+        limit, below = query.limit, _NUMBER_MAX if query.before is None else query.before
         # One more than asked for says whether there is a next page.
-        below = _NUMBER_MAX if before is None else before
         rows = await self._database.read(self._queries["wallet"], player(account_id), below, limit + 1)
         lines = [row for row in rows if row["number"] is not None]
         entries = tuple(WalletEntry(*(row[field] for field in _ENTRY_FIELDS)) for row in lines[:limit])
