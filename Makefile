@@ -4,6 +4,7 @@ GAME ?= court_piece
 BOTS ?= 0
 URL ?=
 ROW ?=
+PLACE ?=
 UPGRADE ?=
 UV_VERSION = 0.13.9
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
@@ -42,8 +43,8 @@ setup: ## .venv with what development needs
 bench: setup ## measure the targets: ROW=name for one of them
 	.venv/bin/python bench/run.py --row "$(ROW)"
 
-mutants: setup ## break the rules in many small ways, and see that a test notices each
-	bash libs/rules/mutants.sh
+mutants: setup ## break pure code in many small ways, and see that a test notices each: PLACE=name for one part
+	.venv/bin/python tests/mutants/run.py $(PLACE)
 
 lock: ## requirements*.lock anew from requirements*.in: UPGRADE=--upgrade for newer versions
 	$(PYTHON) -m venv build/uv
