@@ -22,7 +22,7 @@ from places import PLACES, Place
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STAGE: Final = ROOT / "build/mutants"
-MUTMUT: Final = Path(sys.executable).parent / "mutmut"
+MUTMUT: Final = str(Path(sys.executable).parent / "mutmut")
 
 SEED: Final = 2026
 WORKERS: Final = 2
