@@ -2,8 +2,8 @@
 
     python tests/mutants/run.py [PLACE ...]
 
-Each place of `places.py` is copied to build/mutants, and mutmut breaks the copy. The samples are drawn with a fixed
-seed: the same code gives the same mutants.
+Each place of `broken_places.py` is copied to build/mutants, and mutmut breaks the copy. The samples are drawn with a
+fixed seed: the same code gives the same mutants.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from places import PLACES, Place
+from broken_places import PLACES, Place
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STAGE: Final = ROOT / "build/mutants"
@@ -52,7 +52,8 @@ class Outcome(NamedTuple):
 
 def main(names: list[str]) -> int:
     outcomes = [outcome_of(place) for place in PLACES if not names or place.name in names]
-    say("", *(f"{one.place}: {one.noticed} of {one.sample} noticed ({one.share:.1%}), {one.mutants} in all" for one in outcomes))
+    for one in outcomes:
+        say(f"{one.place}: {one.noticed} of {one.sample} noticed ({one.share:.1%}), {one.mutants} in all")
     return 0 if outcomes and all(one.share >= CAUGHT_SHARE_MIN for one in outcomes) else 1
 
 
@@ -89,7 +90,8 @@ def settings(place: Place) -> Iterator[str]:
     options = ["-c", "pyproject.toml", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:asyncio", "-q"]
     for test in place.left_out:
         options += ["--deselect", f"tests/{test}"]
-    tests = sorted(str(Path("tests") / path.name) for name in place.tests for path in (ROOT / place.folder / "tests").glob(name))
+    home = ROOT / place.folder
+    tests = sorted(str(path.relative_to(home)) for name in place.tests for path in home.glob(f"tests/{name}"))
     mutmut: Mapping[str, object] = {
         "source_paths": [place.package],
         "only_mutate": list(place.broken),

@@ -1,4 +1,4 @@
-"""Where code is broken on purpose, and which tests must notice. Open this to add a place or to leave a slow test out."""
+"""Where code is broken on purpose, and which tests must notice. Open this to add a place or leave a slow test out."""
 
 from __future__ import annotations
 
