@@ -80,6 +80,14 @@ def test_tl_32_a_lost_players_seat_is_kept_for_ten_minutes_from_when_the_wait_be
 
 
 @pytest.mark.ruling("TL-32")
+def test_tl_32_a_seat_lost_while_stakes_are_asked_is_kept_from_when_the_wait_begins() -> None:
+    script = Script().sit(BOB, CYN, DAN).zero().offline(ANN)
+    assert (script.phase, script.due()) == (Phase.STAKING, {}), "the wallet may yet say yes"
+    script.wallet(done=False, reason="short_of_coins", short=("dan",))
+    assert script.due() == {kept(script, 0): BEFORE_GAME_SECONDS}
+
+
+@pytest.mark.ruling("TL-32")
 def test_tl_32_back_in_time_carries_on_and_not_back_is_a_quit() -> None:
     assert lost_in_a_round().back(ANN).phase is Phase.COUNTING_IN
     script = lost_in_a_round()

@@ -16,6 +16,7 @@ from darbar_kit.errors import Refused
 from darbar_rules.games.king.game import KING_SHORT
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_table.domain import events
+from darbar_table.domain.seat_view import table_view
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import CountInTimer, SeedsTimer
 
@@ -74,6 +75,18 @@ def test_tl_9_whoever_was_ready_for_a_count_in_that_stopped_is_asked_again() -> 
     script.leaves(DAN).sit(EVE)
     script.act(EVE, frames.Ready(id=script.new_id()))
     assert script.phase is Phase.COUNTING_IN
+
+
+@pytest.mark.ruling("TL-13")
+def test_tl_13_of_a_count_in_that_stopped_nothing_is_left_to_see() -> None:
+    script = Script().dealt().play_round().wallet()
+    script.act(ANN, frames.Ready(id=script.new_id()))
+    script.act(BOB, frames.SeedCommit(id=script.new_id(), sha256=SHA256))
+    counting = table_view(script.table).seats
+    assert ([seat.ready for seat in counting], counting[2].committed) == ([True, False, False, False], True)
+    script.leaves(DAN)
+    assert (script.phase, script.table.count_in) == (Phase.WAITING, None)
+    assert not any(seat.ready or seat.committed for seat in table_view(script.table).seats)
 
 
 @pytest.mark.ruling("TL-10")
