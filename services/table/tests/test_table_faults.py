@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -13,13 +14,18 @@ from msgspec.structs import replace
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
+from darbar_contracts.subjects import table_look
+from darbar_contracts.tables import LookRequest, TableLook
 from darbar_contracts.wallet import SettleRequest
+from darbar_kit.bus import Bus
+from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import CuttingProxy, MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
 from darbar_table.domain.commands import Disconnected
 from darbar_table.domain.timers import KeptSeatTimer
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers import awaited_reply
 from darbar_table.store.chain import first_link
 from darbar_table.store.codec import EventCodec
 
@@ -226,6 +232,77 @@ async def test_a_fault_of_ours_freezes_one_table_and_no_other(
     assert [str(row["table_id"]) for row in await connection.fetch("SELECT table_id FROM frozen_table")] == [broken]
     await connection.close()
     assert stack.runner.app[SERVICE].present_node() is node
+
+
+@pytest.mark.parametrize("version", [0, 1])
+async def test_a_view_that_fails_at_hello_freezes_that_table_and_no_other(
+    start_table: StartTable, version: int
+) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id, players = await stack.full_table()
+    await players[0].event("round_dealt")
+    healthy = await stack.open_table(host="eve")
+    fay = await stack.join(healthy, "fay")
+    node = stack.runner.app[SERVICE].present_node()
+    live = node.owner.live_tables[UUID(table_id)]
+    _break_the_view(live)
+    late = await stack.join(table_id, "gus", version=version)
+    assert (await late.frame("closing"))["code"] == "table_frozen"
+    assert [frame["type"] for frame in late.frames] == ["closing"]
+    for player in players:
+        assert (await player.frame("closing"))["code"] == "table_frozen"
+    await eventually(lambda: _sockets(stack) == 1)
+    assert (live.frozen, live.sockets) == (True, [])
+    assert (await fay.command("sit"))["type"] == "event"
+    assert {frame["type"] for frame in fay.frames} <= {"welcome", "snapshot", "event", "heartbeat"}
+    assert stack.runner.app[SERVICE].present_node() is node
+
+
+def _break_the_view(live: LiveTable) -> None:
+    def view(state: Any, seat: int | None) -> Any:
+        raise ZeroDivisionError
+
+    live.table = replace(live.table, rules=dataclasses.replace(live.table.rules, view=view))
+    live.frames.clear()
+
+
+def _sockets(stack: Stack) -> float | None:
+    return stack.runner.app[SERVICE].metrics.registry.get_sample_value("table_sockets")
+
+
+async def test_a_table_that_fails_when_it_is_looked_at_is_frozen_and_no_other(
+    start_table: StartTable, bus: Bus
+) -> None:
+    stack = await start_table()
+    broken, healthy = await stack.open_table(), await stack.open_table(host="eve")
+    node = stack.runner.app[SERVICE].present_node()
+    live = node.owner.live_tables[UUID(broken)]
+    live.table = replace(live.table, seats=(None,))
+    with pytest.raises(Refused, match="table_frozen"):
+        await _look(bus, node, broken)
+    assert live.frozen
+    assert (await _look(bus, node, healthy)).table_id == healthy
+
+
+async def _look(bus: Bus, node: TableNode, table_id: str) -> TableLook:
+    return await bus.request(table_look(node.process_id), LookRequest(table_id), TableLook, timeout_seconds=5)
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_is_no_fault_of_the_table(
+    start_table: StartTable, table_database: TestDatabase, table_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(awaited_reply, "ANSWER_SECONDS_MAX", 0.2)
+    stack = await start_table()
+    connection = await asyncpg.connect(table_database.owner_url)
+    async with connection.transaction():
+        await connection.execute("LOCK TABLE event")
+        with pytest.raises(Unavailable):
+            await stack.lobby.create(table_id)
+    await connection.close()
+    owner = stack.runner.app[SERVICE].present_node().owner
+    await eventually(lambda: UUID(table_id) in owner.live_tables)
+    assert (await stack.lobby.create(table_id)).version == 1
+    assert (await (await stack.join(table_id, "bob")).command("sit"))["type"] == "event"
 
 
 async def test_a_table_is_frozen_while_the_database_is_away_and_the_reason_is_kept_afterwards(

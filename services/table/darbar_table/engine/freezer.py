@@ -12,6 +12,7 @@ import structlog
 from darbar_contracts.frames import TableReason
 from darbar_kit.backoff import Backoff
 from darbar_kit.database import DatabaseAway
+from darbar_kit.errors import Refused
 from darbar_table.domain.commands import Command
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.live_table import LiveTable
@@ -35,11 +36,21 @@ class Freezer:
 
     @contextlib.contextmanager
     def guard(self, live: LiveTable, command: Command | None = None) -> Iterator[None]:
-        """An exception inside freezes this table and ends here."""
+        """An exception inside freezes this table and ends here. Refusals go through."""
         try:
             yield
+        except Refused:
+            raise
         except Exception as error:  # noqa: BLE001  # What a fault of ours at one table may cost is that table.
             self.failed(live, error, command)
+
+    @contextlib.contextmanager
+    def answering(self, live: LiveTable) -> Iterator[None]:
+        """Like `guard`, for what somebody asks of this table: they are refused `table_frozen`."""
+        with self.guard(live):
+            yield
+            return
+        raise refused(TableReason.TABLE_FROZEN)
 
     def failed(self, live: LiveTable, error: Exception, command: Command | None) -> None:
         """To be called where the exception is handled: it is logged with its traceback."""

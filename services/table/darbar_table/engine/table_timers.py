@@ -86,12 +86,13 @@ class TableTimers:
         now = self._now()
         present = now + self._settings.present_after_load_seconds
         for live in live_tables:
-            turn = now + min(TURN_SECONDS_MIN, live.table.terms.turn_seconds)
-            for timer, deadline in live.timers.items():
-                left = deadline + UNHEARD_SECONDS
-                live.timers[timer] = max(left, turn) if isinstance(timer, TurnTimer) else left
-            live.absences = {account_id: max(gone, present) for account_id, gone in live.absences.items()}
-            self._arm(live)
+            with self._guard(live):
+                turn = now + min(TURN_SECONDS_MIN, live.table.terms.turn_seconds)
+                for timer, deadline in live.timers.items():
+                    left = deadline + UNHEARD_SECONDS
+                    live.timers[timer] = max(left, turn) if isinstance(timer, TurnTimer) else left
+                live.absences = {account_id: max(gone, present) for account_id, gone in live.absences.items()}
+                self._arm(live)
 
     def remaining_ms(self, live: LiveTable) -> int | None:
         """What is left on the clock that everybody at the table sees."""

@@ -26,10 +26,12 @@ class AwaitedReply:
 
     def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
         refusal = Refused(code, message, details, REFUSALS[code].status)
-        self._version.set_exception(Unavailable(code, message) if retry else refusal)
+        if not self._version.done():
+            self._version.set_exception(Unavailable(code, message) if retry else refusal)
 
     def done(self, version: int) -> None:
-        self._version.set_result(version)
+        if not self._version.done():  # Whoever asked may have gone.
+            self._version.set_result(version)
 
     def stored(self, version: int) -> None:
-        self._version.set_result(version)
+        self.done(version)

@@ -46,7 +46,9 @@ class Questions:
         node = self._node()
         if not node.lease.may_answer:
             raise Unavailable(TableReason.UNAVAILABLE, "the lease has run out")
-        return look_of(node.find(table_id_of(request.table_id)), node.process_id)
+        live = node.find(table_id_of(request.table_id))
+        with node.freezer.answering(live):
+            return look_of(live, node.process_id)
 
     async def leave_alone(self, request: LeaveAloneRequest) -> LeaveAloneAnswer:
         """Raises Refused (not_owner, table_unknown, table_closed, table_frozen) and Unavailable."""

@@ -219,15 +219,19 @@ class PlayerSocket:
         live = self._node.find(table_id)
         if live.frozen:
             raise refused(TableReason.TABLE_FROZEN)
+        with self._node.freezer.answering(live):
+            self._enter(live, claims, hello.version)
+
+    def _enter(self, live: LiveTable, claims: Claims, version: int) -> None:
         if not may_look_on(live.table, claims.account_id):
             raise refused(TableReason.TABLE_PRIVATE)
-        first = self._live is None
-        if first:
+        if self._live is None:
             self._refuse_crowd(live, claims.account_id)
         self._authenticate(claims)
         self.seat = live.table.seat_of(self.account_id)
-        self._send_all(live, hello.version)
-        if first:
+        for frame in self._welcome(live, version):
+            self.send(frame)
+        if self._live is None:
             self._live = live
             self._limits.said_hello(self.account_id)
             self._node.metrics.sockets.inc()
@@ -238,17 +242,13 @@ class PlayerSocket:
         if live.table.seat_of(account_id) is None:
             self._limits.refuse_spectator(sum(socket.seat is None for socket in live.sockets))
 
-    def _send_all(self, live: LiveTable, version: int) -> None:
+    def _welcome(self, live: LiveTable, version: int) -> list[bytes]:
         table = live.table
-        self.send(
-            _encode(frames.Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=self.seat, version=table.version))
-        )
+        welcome = frames.Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=self.seat, version=table.version)
         missed = live.frames_after(version) if version > 0 else None
         if missed is None:
-            self.send(snapshot(table, self.seat, self._node.timers.remaining_ms(live)))
-            return
-        for frame in missed:
-            self.send(frame.for_seat(self.seat))
+            return [_encode(welcome), snapshot(table, self.seat, self._node.timers.remaining_ms(live))]
+        return [_encode(welcome), *(frame.for_seat(self.seat) for frame in missed)]
 
     def _authenticate(self, claims: Claims) -> None:
         """Who this is, until the token ends."""
