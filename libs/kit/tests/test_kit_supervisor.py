@@ -417,8 +417,9 @@ async def test_an_end_of_the_watching_is_told_at_once(supervisor: Supervisor) ->
             assert sorted(supervisor.not_healthy()) == ["task:buy", "task:sell"]
 
 
+# Whoever starts tests in the background of a shell starts them deaf to SIGINT.
 PROGRAM = """
-import asyncio
+import asyncio, signal
 from prometheus_client import CollectorRegistry
 from darbar_kit.supervisor import Supervisor
 
@@ -433,6 +434,7 @@ async def main():
     await anext(context)
     await asyncio.Event().wait()
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asyncio.run(main())
 """
 

@@ -100,10 +100,11 @@ class Service:
     async def stop(self, _app: web.Application) -> None:
         """First of all the tables go to other processes; then requests in work are waited for."""
         self._stopping = True
-        if self.node is not None and self.bus is not None:
-            await self.node.stop()
+        node, bus = self.node, self.bus  # The node may end, and be forgotten, while it stops.
+        if node is not None and bus is not None:
+            await node.stop()
             with suppress(Unavailable):
-                await self.bus.publish(subjects.TABLE_RETIRED, ProcessRetired(self.node.process_id))
+                await bus.publish(subjects.TABLE_RETIRED, ProcessRetired(node.process_id))
 
     async def ready(self) -> list[str]:
         """What is missing before players may come."""

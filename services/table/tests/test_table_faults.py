@@ -18,7 +18,7 @@ from darbar_contracts.subjects import table_look
 from darbar_contracts.tables import LookRequest, TableLook
 from darbar_contracts.wallet import SettleRequest
 from darbar_kit.bus import Bus
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import KitReason, Refused, Unavailable
 from darbar_kit.testing import CuttingProxy, MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
 from darbar_table.domain.commands import Disconnected
@@ -119,6 +119,24 @@ async def test_a_process_without_its_row_begins_a_new_life_and_keeps_its_tables(
     await eventually(lives_again)
     again = await stack.join(table_id, "bob")
     assert (await again.frame("snapshot"))["table"]["seats"][0]["name"] == "Ann"
+
+
+async def test_a_process_that_is_declared_dead_while_it_stops_ends_and_answers_nobody(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    stack = await start_table()
+    connection = await asyncpg.connect(table_database.owner_url)
+    try:
+        async with connection.transaction():
+            await connection.execute("SELECT 1 FROM table_process FOR UPDATE")
+            # The row can't be given back; the lease ends by itself in the meantime.
+            await stack.runner.cleanup()
+    finally:
+        await connection.close()
+    assert stack.runner.app[SERVICE].node is None
+    with pytest.raises(Unavailable) as refusal:
+        await stack.open_table()
+    assert refusal.value.code == KitReason.NO_RESPONDERS
 
 
 async def test_while_postgres_is_away_players_wait_and_nothing_is_lost(
