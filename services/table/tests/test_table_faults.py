@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
-from darbar_contracts.subjects import table_look
-from darbar_contracts.tables import LookRequest, TableLook
+from darbar_contracts.subjects import TABLE_RETIRED, table_look
+from darbar_contracts.tables import LookRequest, ProcessRetired, TableLook
 from darbar_contracts.wallet import SettleRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import KitReason, Refused, Unavailable
@@ -189,6 +189,12 @@ class BrokenSocket:
         raise ZeroDivisionError
 
 
+class NamelessSocket(BrokenSocket):
+    """One that is only broken when somebody asks whose it is."""
+
+    def send(self, frame: bytes) -> None: ...
+
+
 def _break_storing(live: LiveTable) -> None:
     class Broken(EventCodec):
         def kind_of(self, event: Any) -> str:
@@ -212,6 +218,30 @@ def _break_the_clock(live: LiveTable) -> None:
 def _break_what_rings(live: LiveTable) -> None:
     live.absences = {"ann": 0.0}
     live.sockets.insert(0, BrokenSocket())
+
+
+async def test_a_planned_stop_is_told_though_the_fence_has_gone_meanwhile(
+    start_table: StartTable, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack, told = await start_table(), asyncio.Event()
+    service = stack.runner.app[SERVICE]
+    node = service.present_node()
+    retired: list[str] = []
+
+    async def hear(message: ProcessRetired) -> None:
+        retired.append(message.process_id)
+        told.set()
+
+    async def stop() -> None:
+        await TableNode.stop(node)
+        await eventually(lambda: service.node is None)
+
+    listening = await bus.serve(TABLE_RETIRED, ProcessRetired, hear)
+    monkeypatch.setattr(node, "stop", stop)
+    await stack.runner.cleanup()
+    await asyncio.wait_for(told.wait(), 5)
+    assert retired == [node.process_id]
+    await listening.stop()
 
 
 @pytest.mark.parametrize(
@@ -286,6 +316,17 @@ def _break_the_view(live: LiveTable) -> None:
 
 def _sockets(stack: Stack) -> float | None:
     return stack.runner.app[SERVICE].metrics.registry.get_sample_value("table_sockets")
+
+
+async def test_a_fault_when_a_socket_goes_freezes_that_table(start_table: StartTable) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table()
+    bob = await stack.join(table_id, "bob")
+    live = stack.runner.app[SERVICE].present_node().owner.live_tables[UUID(table_id)]
+    live.sockets.insert(0, NamelessSocket())
+    await bob.close()
+    await eventually(lambda: live.frozen)
+    assert _sockets(stack) == 0
 
 
 async def test_a_table_that_fails_when_it_is_looked_at_is_frozen_and_no_other(

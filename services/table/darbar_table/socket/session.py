@@ -302,4 +302,5 @@ class PlayerSocket:
         if self._live is not None:
             self._limits.ended(self.account_id)
             self._node.metrics.sockets.dec()
-            self._node.presence.detach(self._live, self)
+            with self._node.freezer.guard(self._live):
+                self._node.presence.detach(self._live, self)
