@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from darbar_table.domain.commands import Command
-from darbar_table.domain.events import Played, SeatEvent, SeatFreed, SeatTaken, TableEvent
+from darbar_table.domain.events import Played, SeatEvent, TableEvent
 from darbar_table.domain.seat_view import SeatFrames
 from darbar_table.domain.state import Table
 from darbar_table.domain.timers import Timer
@@ -46,14 +46,15 @@ class Connection(Protocol):
 
 
 class Ids:
-    """The last ids of a seat: hash of the id, digest of the body, version. Forgotten when the seat changes hands.
+    """The last ids of an account: hash of the id, digest of the body, version. `seat` is the one it holds or held last.
 
     Three rings of plain numbers: there is one such object for every seat in memory, and it is asked for every command.
     """
 
-    __slots__ = ("_digests", "_hashes", "_next", "_versions")
+    __slots__ = ("_digests", "_hashes", "_next", "_versions", "seat")
 
-    def __init__(self) -> None:
+    def __init__(self, seat: int) -> None:
+        self.seat = seat
         self._hashes = array("q", bytes(8 * IDS_REMEMBERED_MAX))
         self._digests = array("I", bytes(4 * IDS_REMEMBERED_MAX))
         self._versions = array("i", bytes(4 * IDS_REMEMBERED_MAX))
@@ -115,7 +116,7 @@ class LiveTable:
         self.waiting: deque[tuple[Command, Reply | None]] | None = None
         self.sockets: list[Connection] = []
         self.frames: list[SeatFrames] = []
-        self.ids: dict[int, Ids] = {}
+        self.ids: dict[str, Ids] = {}
         self.timers: dict[Timer, float] = {}
         self.absences: dict[str, float] = {}
         self.deadline: float | None = None
@@ -171,11 +172,16 @@ class LiveTable:
             return None
         return [frame for frame in self.frames if frame.version > version]
 
-    def remember_id(self, event: TableEvent, version: int) -> None:
-        """Keep the command id of a stored event with the seat that did it; a seat that changes hands forgets."""
-        if isinstance(event, SeatTaken | SeatFreed):
-            self.ids.pop(event.seat, None)
-        if isinstance(event, SeatFreed) or not isinstance(event, SeatEvent | Played):
+    def remember_id(self, event: TableEvent, before: Table, after: Table) -> None:
+        """Keep the command id of a stored event with the account that did it, until somebody else has its seat."""
+        if not isinstance(event, SeatEvent | Played) or event.actor is None or event.id is None:
             return
-        if event.id is not None and event.actor is not None:
-            self.ids.setdefault(event.actor, Ids()).remember(event.id, event.digest, version)
+        seat = event.actor
+        holder = after.seats[seat].player or before.seats[seat].player
+        assert holder is not None
+        ids = self.ids.get(holder.account_id) or Ids(seat)
+        if ids.seat != seat or holder.account_id not in self.ids:
+            ids.seat = seat
+            others = {account_id: other for account_id, other in self.ids.items() if other.seat != seat}
+            self.ids = {**others, holder.account_id: ids}
+        ids.remember(event.id, event.digest, after.version)

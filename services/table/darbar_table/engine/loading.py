@@ -133,8 +133,8 @@ def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, sett
     for row, event in zip(rows, decode(rows, codec), strict=True):
         if state.version == 0 and not isinstance(event, TableCreated):
             raise LogBroken("a log begins with table_created")
-        state = evolve(state, event)
-        live.remember_id(event, state.version)
+        before, state = state, evolve(state, event)
+        live.remember_id(event, before, state)
         if type(event) is Played:
             moved_at = row.at
         else:

@@ -133,9 +133,8 @@ class Owner:
             self._put_off.append((live, command))
 
     def _repeated(self, live: LiveTable, command: Act | Decide, reply: Reply) -> bool:
-        """A command id that this seat has used: its first answer again."""
-        seat = live.table.seat_of(command.person.account_id)
-        ids = live.ids.get(seat) if seat is not None else None
+        """A command id that this account has used, also one that has left since: its first answer again."""
+        ids = live.ids.get(command.person.account_id)
         known = ids.find(command.id) if ids is not None else None
         if known is None:
             return False
@@ -202,7 +201,7 @@ class Owner:
                 frames = seat_frames(before, event, after, remaining_ms, last=after is draft.table)
                 _send(live, frames, before, after)
                 shown.append(frames)
-            live.remember_id(event, after.version)
+            live.remember_id(event, before, after)
             if type(event) is Played:
                 self._metrics.moves_by[event.by].inc()
             before = after
