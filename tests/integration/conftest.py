@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from whole_games import BACKOFF, SETTINGS
+from whole_games import BACKOFF, OTHERS_MAY_ENTER, SETTINGS, new_folder
 
 from darbar_client import Darbar
 from darbar_client.demo.local_server import LocalServer
-
-OTHERS_MAY_ENTER = 0o711
 
 Count = Callable[[str], None]
 
@@ -75,9 +73,3 @@ async def server_behind_a_proxy(stack_folder: Path) -> AsyncIterator[LocalServer
 async def darbar(server: LocalServer) -> AsyncIterator[Darbar]:
     async with Darbar(server.url, backoff=BACKOFF) as opened:
         yield opened
-
-
-def new_folder(parent: Path, name: str) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
-    folder.chmod(OTHERS_MAY_ENTER)
-    return folder

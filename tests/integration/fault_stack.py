@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import aiohttp
-import asyncpg
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
-from whole_games import SETTINGS
+from stored import Stored
+from whole_games import SETTINGS, new_folder
 
 from darbar_client.demo.local_server import missing_at
 from darbar_kit.embedded.nats import NatsServer
@@ -32,8 +31,6 @@ from darbar_kit.testing.faults import keep_ending_sessions
 from darbar_local.testing import Darbar as Run
 from darbar_local.testing import run
 
-# The user of PostgreSQL.
-OTHERS_MAY_ENTER = 0o711
 READY_SECONDS_MAX = 30.0
 KILLS_PAUSE_SECONDS = 0.1
 DATABASES = ("lobby", "tables", "wallet")
@@ -115,7 +112,7 @@ class FaultStack:
 
     async def owner(self) -> Owner:
         """The table process that owns most shards, with --processes."""
-        [row] = await self.ask("tables", _MOST_SHARDS)
+        [row] = await self.stored.ask("tables", _MOST_SHARDS)
         assert self.run is not None
         for child in self.run.children().values():
             if _port_of(child) == row["address"].rpartition(":")[2]:
@@ -128,22 +125,13 @@ class FaultStack:
             page = await answered.text()
         return sum(sample.value for family in parsed(page) for sample in family.samples if sample.name == name)
 
-    async def connect(self, database: str) -> asyncpg.Connection[asyncpg.Record]:
-        """As the admin of the server, to this database."""
-        parts = urlsplit(self.database_url)
-        return await asyncpg.connect(urlunsplit(parts._replace(path=f"/{database}")))
-
-    async def ask(self, database: str, statement: str, *arguments: Any) -> list[asyncpg.Record]:
-        """One statement as the admin."""
-        connection = await self.connect(database)
-        try:
-            return await connection.fetch(statement, *arguments)
-        finally:
-            await connection.close()
+    @property
+    def stored(self) -> Stored:
+        return Stored(self.database_url)
 
     async def kill_sessions(self, duration_seconds: float) -> int:
         """Ends every session of the services ten times a second; how many there were."""
-        urls = [urlunsplit(urlsplit(self.database_url)._replace(path=f"/{database}")) for database in DATABASES]
+        urls = [self.stored.url(database) for database in DATABASES]
         return sum(
             await asyncio.gather(
                 *(
@@ -157,7 +145,7 @@ class FaultStack:
 
     async def silence_postgres(self, duration_seconds: float) -> None:
         """PostgreSQL hears nothing and says nothing; its connections stay open."""
-        connection = await self.connect("postgres")
+        connection = await self.stored.connect("postgres")
         server = psutil.Process(await connection.fetchval("SELECT pg_backend_pid()")).parent()
         await connection.close()
         with _suspended(server):
@@ -189,17 +177,11 @@ def _suspended(server: psutil.Process) -> Iterator[None]:
                 process.resume()
 
 
-def _new_folder(parent: Path) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="hurt-", dir=parent))
-    folder.chmod(OTHERS_MAY_ENTER)
-    return folder
-
-
 @asynccontextmanager
 async def fault_stack(parent: Path, *arguments: str, **settings: str) -> AsyncIterator[FaultStack]:
     """Started and, whatever the test did to it, stopped. `settings` are variables without DARBAR_."""
     variables = {f"DARBAR_{name.upper()}": value for name, value in settings.items()}
-    stack = FaultStack(_new_folder(parent), arguments, variables)
+    stack = FaultStack(new_folder(parent, "hurt"), arguments, variables)
     await stack.start_servers()
     try:
         await stack.start()

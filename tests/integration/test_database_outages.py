@@ -86,8 +86,7 @@ async def test_a_silent_database_costs_nobody_a_turn_or_a_seat(
         for table in tables:
             table.go_on()
             table.stop_after_this_game()
-    lost = await stack.ask("tables", _TURNS_LOST, [table.table_id for table in tables])
-    assert [dict(row) for row in lost] == []
+    assert await stack.stored.turns_lost([table.table_id for table in tables]) == []
     events = sum([await table.proven() for table in tables])
     kept = await eventually(lambda: _kept_seconds(stack, kept_table_id), seconds=KEEP_SECONDS + 10)
     # A renewal of the lease may have been under way: up to a second before and after belongs to neither side.
@@ -124,7 +123,7 @@ async def _held(
     stack: FaultStack, lock: str, meanwhile: Coroutine[None, None, object] | None = None
 ) -> AsyncIterator[None]:
     """A lock of somebody else's, got when `meanwhile` has been done."""
-    connection = await stack.connect("tables")
+    connection = await stack.stored.connect("tables")
     try:
         async with connection.transaction():
             locking = asyncio.ensure_future(connection.execute(lock))
@@ -137,15 +136,9 @@ async def _held(
 
 
 async def _waits_for_a_lock(stack: FaultStack) -> bool:
-    return bool(await stack.ask("tables", "SELECT 1 FROM pg_locks WHERE NOT granted"))
+    return bool(await stack.stored.ask("tables", "SELECT 1 FROM pg_locks WHERE NOT granted"))
 
 
-# After the last game nobody plays any more.
-_TURNS_LOST = """
-SELECT table_id::text, version, body FROM event e
- WHERE table_id = ANY($1::text[]::uuid[]) AND body->>'by' IN ('clock', 'bot')
-   AND version < (SELECT max(version) FROM event WHERE table_id = e.table_id AND kind = 'game_ended')
-"""
 _KEPT = """
 SELECT extract(epoch FROM freed.at - gone.at)::float8 AS seconds FROM event gone JOIN event freed USING (table_id)
  WHERE table_id = $1::text::uuid AND gone.kind = 'player_went_offline' AND freed.kind = 'seat_freed'
@@ -183,5 +176,5 @@ async def _has_time_left(table: LongTable) -> None:
 
 
 async def _kept_seconds(stack: FaultStack, table_id: str) -> float | None:
-    found = await stack.ask("tables", _KEPT, table_id)
+    found = await stack.stored.ask("tables", _KEPT, table_id)
     return found[0]["seconds"] if found else None

@@ -12,8 +12,9 @@ import nats
 import pytest
 import pytest_asyncio
 from fault_stack import FaultStack, fault_stack, seconds
-from long_games import GAME_SECONDS_MAX, LongTable, long_table
+from long_games import GAME_SECONDS_MAX, long_table
 from nats.js.api import DiscardPolicy
+from stored import ARRIVED_SECONDS_MAX
 from whole_games import BACKOFF
 
 from darbar_client import Darbar
@@ -21,19 +22,7 @@ from darbar_contracts.subjects import MILESTONE_STREAM
 from darbar_kit.testing import eventually
 
 TABLES = 3
-ARRIVED_SECONDS_MAX = 30.0
 LATE_SECONDS = 2.0
-MILESTONES = (
-    "table_created",
-    "seat_taken",
-    "bot_seated",
-    "seat_freed",
-    "bot_sent_away",
-    "round_started",
-    "seeds_shown",
-    "game_ended",
-    "table_closed",
-)
 Count = Callable[[str], None]
 
 
@@ -75,7 +64,7 @@ async def test_while_nats_is_away_cards_are_played_and_afterwards_coins_and_mile
             table.stop_after_this_game()
     await stack.ready()
     events = sum([await table.proven() for table in tables])
-    milestones = await _all_arrived(stack, tables)
+    milestones = await stack.stored.milestones_arrived([table.table_id for table in tables])
     count(f"{played} events stored without NATS; {events} proven and {milestones} milestones in the lobby afterwards")
     assert played > TABLES
 
@@ -97,32 +86,8 @@ async def test_milestones_that_are_refused_are_told_of_and_published_when_they_a
         await stack.ready()
         assert await _oldest_seconds(stack) < LATE_SECONDS
     events = sum([await table.proven() for table in tables])
-    milestones = await _all_arrived(stack, tables)
+    milestones = await stack.stored.milestones_arrived([table.table_id for table in tables])
     count(f"{events} events proven; {milestones} milestones in the lobby, some of them refused at first")
-
-
-_NUMBERS_STORED = "SELECT count(*) AS number FROM event WHERE table_id = $1::text::uuid AND kind = ANY($2::text[])"
-_NUMBERS_APPLIED = "SELECT number FROM directory WHERE table_id = $1::text::uuid AND state = 'closed'"
-
-
-async def _all_arrived(stack: FaultStack, tables: list[LongTable]) -> int:
-    """The lobby has applied every milestone that these closed tables have stored; how many there are."""
-    total = 0
-    for table in tables:
-        stored = (await stack.ask("tables", _NUMBERS_STORED, table.table_id, list(MILESTONES)))[0]["number"]
-
-        async def applied(table_id: str = table.table_id, number: int = stored) -> bool:
-            rows = await stack.ask("lobby", _NUMBERS_APPLIED, table_id)
-            return bool(rows) and rows[0]["number"] == number
-
-        await eventually(applied, seconds=ARRIVED_SECONDS_MAX)
-        total += stored
-    await eventually(lambda: _outbox_is_empty(stack), seconds=ARRIVED_SECONDS_MAX)
-    return total
-
-
-async def _outbox_is_empty(stack: FaultStack) -> bool:
-    return not (await stack.ask("tables", "SELECT 1 FROM outbox LIMIT 1"))
 
 
 @asynccontextmanager

@@ -92,7 +92,7 @@ async def _poisoned_tables(stack: FaultStack, darbar: Darbar, poisons: list[tupl
     for kind, body in poisons:
         host = await darbar.guest()
         ids.append((await host.create_table("court_piece", visibility="public")).table_id)
-        await stack.ask("tables", _PLANT, ids[-1], kind, body)
+        await stack.stored.ask("tables", _PLANT, ids[-1], kind, body)
     return ids
 
 
@@ -107,6 +107,6 @@ async def _ask_for_a_seat(darbar: Darbar, table_id: str) -> None:
 
 async def _frozen(stack: FaultStack, wanted: list[str]) -> bool:
     """Whether these tables are frozen, with a reason; never others."""
-    rows = await stack.ask("tables", "SELECT table_id::text AS id, reason FROM frozen_table WHERE reason <> ''")
+    rows = await stack.stored.ask("tables", "SELECT table_id::text AS id, reason FROM frozen_table WHERE reason <> ''")
     found = {row["id"] for row in rows}
     return found >= set(wanted)

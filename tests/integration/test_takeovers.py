@@ -156,7 +156,7 @@ async def _a_load_fails(stack: FaultStack) -> None:
 @asynccontextmanager
 async def _event_table_locked(stack: FaultStack) -> AsyncIterator[None]:
     """As a migration holds it: nobody reads, nobody writes, and whoever waits too long is refused."""
-    connection = await stack.connect("tables")
+    connection = await stack.stored.connect("tables")
     try:
         async with connection.transaction():
             await connection.execute("LOCK TABLE event")
@@ -168,22 +168,22 @@ async def _event_table_locked(stack: FaultStack) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _events_unreadable(stack: FaultStack) -> AsyncIterator[None]:
     """One statement of ours is refused, and goes on being refused; all others work."""
-    await stack.ask("tables", "REVOKE SELECT ON event FROM tables_service")
+    await stack.stored.ask("tables", "REVOKE SELECT ON event FROM tables_service")
     try:
         yield
     finally:
-        await stack.ask("tables", "GRANT SELECT ON event TO tables_service")
+        await stack.stored.ask("tables", "GRANT SELECT ON event TO tables_service")
 
 
 async def _owns_nothing(stack: FaultStack, process_id: str) -> bool:
     """Every shard has another owner, and that one has read it."""
-    owned = await stack.ask(
+    owned = await stack.stored.ask(
         "tables",
         "SELECT 1 FROM shard s LEFT JOIN table_process p USING (process_id)"
         " WHERE s.process_id = $1 OR p.process_id IS NULL",
         process_id,
     )
-    waiting = await stack.ask("tables", "SELECT 1 FROM outage WHERE ended IS NULL")
+    waiting = await stack.stored.ask("tables", "SELECT 1 FROM outage WHERE ended IS NULL")
     return not owned and not waiting
 
 

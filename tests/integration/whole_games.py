@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from darbar_client import Backoff, Darbar, TableSocket
@@ -15,11 +17,20 @@ from darbar_client.demo.playing import Participant, all_leave, joined, play_game
 
 GAME_SECONDS_MAX = 300.0
 SEATS = 4
+# The user of PostgreSQL goes through the folder.
+OTHERS_MAY_ENTER = 0o711
 # Tests may lose what they stored in a power cut: fsync is what a busy machine is slowest at.
 SETTINGS = {**QUICK, "DARBAR_UNSAFE_STORAGE": "1"}
 BACKOFF = Backoff(http_seconds=120.0, socket_seconds=120.0, command_seconds=120.0)
 
 Interruption = Callable[[list[Participant]], Awaitable[None]]
+
+
+def new_folder(parent: Path, name: str) -> Path:
+    """For a server of ours."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
+    folder.chmod(OTHERS_MAY_ENTER)
+    return folder
 
 
 class Game:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -255,6 +256,34 @@ async def test_through_an_outage_everything_waits_and_is_stored_after_it(
 
     assert await stored(database) == names(100)
     assert storage.answers == Counter((name, "stored") for name in names(100))
+
+
+async def test_a_queue_says_that_it_is_stuck_from_two_seconds_of_an_outage_to_its_end(
+    queue: GroupCommit[str], storage: Storage, proxy: CuttingProxy
+) -> None:
+    async with writing(queue, storage):
+        proxy.go_away()
+        offer(queue, names(3))
+        offered_at = time.monotonic()
+        await eventually(lambda: queue.is_stuck)
+        assert time.monotonic() - offered_at >= 2.0
+        proxy.come_back()
+        assert await queue.drained(10)
+        assert not queue.is_stuck
+
+
+async def test_a_queue_that_has_given_everything_up_is_not_stuck(storage: Storage, proxy: CuttingProxy) -> None:
+    queue: GroupCommit[str] = GroupCommit(batch_max=50, waiting_max=1000, batch_seconds_max=2.5)
+    async with writing(queue, storage):
+        proxy.go_away()
+        offer(queue, names(3))
+        await eventually(lambda: queue.is_stuck)
+        assert await queue.drained(10)
+        assert not queue.is_stuck
+        offer(queue, names(1))
+        assert not queue.is_stuck, "each outage is measured from its own beginning"
+
+    assert storage.answers == Counter((name, "given up") for name in names(3))
 
 
 async def test_an_impossible_item_hurts_no_other(

@@ -113,6 +113,8 @@ class Service:
             missing.append("lease")
         if self.node is None or not self.node.holdings.is_complete:
             missing.append("shards")
+        if self.node is not None and self.node.writer.is_stuck:
+            missing.append("storage")
         if self.bus is None or not self.bus.connected:
             missing.append("nats")
         if self._oldest_milestone_seconds() > self.settings.milestones_late_seconds:

@@ -92,6 +92,8 @@ async def _stop_leading(app: web.Application) -> None:
 
 async def _missing(app: web.Application) -> list[str]:
     missing = [] if app[BUS].connected else ["nats"]
+    if app[LEADER].is_stuck:
+        missing.append("storage")
     try:
         led = await app[LEADER].has_leader()
     except DatabaseAway:

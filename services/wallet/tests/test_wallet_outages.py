@@ -290,6 +290,21 @@ async def test_a_database_away_for_longer_than_the_lease_is_led_again_when_it_is
         assert_good(await audit(wallet))
 
 
+async def test_requests_that_can_not_be_stored_make_the_wallet_unready_until_they_are(
+    settings: Settings, proxy: CuttingProxy, bus: Bus
+) -> None:
+    through = msgspec.structs.replace(settings, database_url=await proxy.start())
+    async with running(through) as wallet:
+        await eventually(lambda: is_ready(wallet))
+        await grant_new_accounts(bus, "ann")
+        proxy.go_away()
+        asking = asyncio.ensure_future(ask_until_answered(bus, WALLET_STAKE, stake_of("ann", None)))
+        await eventually(lambda: _fails(wallet, "storage"))
+        proxy.come_back()
+        assert (await asking).balances == {"ann": 4800}
+        await eventually(lambda: is_ready(wallet))
+
+
 async def _expired(ledger: asyncpg.Connection[asyncpg.Record]) -> bool:
     found: bool = await ledger.fetchval("SELECT expires_at < clock_timestamp() FROM wallet_writer")
     return found

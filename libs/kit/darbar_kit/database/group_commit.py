@@ -18,6 +18,8 @@ from darbar_kit.database.lease import FenceLost
 
 PAUSE_SECONDS_MIN = 0.01
 PAUSE_SECONDS_MAX = 1.0
+# Nobody notices a shorter outage, and readiness does not speak of it.
+STUCK_SECONDS = 2.0
 
 _Item = TypeVar("_Item")
 _log = structlog.get_logger()
@@ -69,11 +71,18 @@ class GroupCommit(Generic[_Item]):
         self._writers: list[tuple[int, asyncio.Event]] = []  # for how many waiting items each is woken
         self._idle = asyncio.Event()
         self._idle.set()
+        self._failing_since: float | None = None
 
     @property
     def waiting(self) -> int:
         """How many items are in no batch yet."""
         return len(self._waiting)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether something waits, and the database has stored nothing for STUCK_SECONDS: it is away, or full."""
+        since = self._failing_since
+        return since is not None and not self._idle.is_set() and time.monotonic() - since >= STUCK_SECONDS
 
     def offer(self, item: _Item) -> bool:
         """Stored as soon as a writer is free. False: too many wait, and nothing was taken."""
@@ -109,6 +118,7 @@ class GroupCommit(Generic[_Item]):
             del self._in_flight[id(batch)]
             if not self._waiting and not self._in_flight:
                 self._idle.set()
+                self._failing_since = None
 
     async def drained(self, seconds_max: float) -> bool:
         """Whether everything that was offered has its answer, at the latest after `seconds_max`."""
@@ -134,12 +144,13 @@ class GroupCommit(Generic[_Item]):
             group = groups.popleft()
             try:
                 await _attempt(storage, group)
-                backoff = None
+                backoff = self._failing_since = None
             except FenceLost:
                 raise
             except DatabaseAway as away:
                 group.is_unknown = group.is_unknown or away.maybe_done
                 groups.appendleft(group)
+                self._failing_since = self._failing_since or time.monotonic()
                 _log.warning("batch_delayed", items=len(group.items), maybe_done=away.maybe_done, reason=away.message)
                 if end is not None and time.monotonic() > end:
                     _give_up(storage, groups)

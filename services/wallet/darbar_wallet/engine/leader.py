@@ -54,6 +54,12 @@ class Leader:
         self._stopped = asyncio.Event()
         self._writer_id: UUID | None = None
         self._listens = False
+        self._leading: Writer | None = None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether requests wait here whose answers the database doesn't store."""
+        return self._leading is not None and self._leading.is_stuck
 
     async def run(self) -> None:
         """For ever: a standby or the writer, and nothing any more after stop(). Raises what ends neither."""
@@ -82,8 +88,10 @@ class Leader:
         try:
             if await self._claimed(lease):
                 _log.info("leading_began", writer_id=str(writer_id))
-                await self._lead(lease, self._writer(writer_id))
+                self._leading = writer = self._writer(writer_id)
+                await self._lead(lease, writer)
         finally:
+            self._leading = None
             self._set_listens(False)
             await lease.release()
 

@@ -86,6 +86,11 @@ class Writer:
                 waiting.fail(Reason.WALLET_MOVED)
             self._store.close()
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether requests wait whose answers the database doesn't store."""
+        return self._queue.is_stuck
+
     async def drained(self, seconds_max: float) -> bool:
         """Whether nothing waits any more, at the latest after so long. No new requests should come."""
         return await self._queue.drained(seconds_max)
