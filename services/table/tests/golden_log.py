@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from table_scripts import ANN, BOB, CYN, DAN, EVE, TABLE_ID, Script
+from table_scripts import ANN, BOB, CYN, DAN, EVE, Script
 
 from darbar_contracts import frames
 from darbar_contracts.tables import Person
@@ -34,10 +34,10 @@ def rows_of(script: Script) -> list[StoredEvent]:
     """A script's events as they would be stored."""
     codec = Codecs().of(script.table.rules.name)[1]
     rows: list[StoredEvent] = []
-    chain = first_link(UUID(TABLE_ID))
+    chain = first_link(UUID(script.table.table_id))
     for version, (_, event, _) in enumerate(script.log, start=1):
         kind, body = codec.kind_of(event), codec.encode(event)
-        chain = link(chain, UUID(TABLE_ID), version, kind=kind, at=AT, body=body)
+        chain = link(chain, UUID(script.table.table_id), version, kind=kind, at=AT, body=body)
         rows.append(StoredEvent(version, kind, body.decode(), AT, chain))
     return rows
 
