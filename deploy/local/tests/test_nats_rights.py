@@ -24,6 +24,7 @@ from darbar_contracts.subjects import (
     table_create,
     table_leave_alone,
     table_look,
+    table_operate,
 )
 from darbar_kit.embedded.nats import NatsServer
 from darbar_kit.testing import MakeNats, eventually
@@ -68,6 +69,7 @@ JETSTREAM = (
 )
 OURS = (
     *(TABLE_WHERE, TABLE_MILESTONES, table_create("p1"), table_look("p1"), table_leave_alone("p1")),
+    table_operate("p1"),
     *(WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES, BOT_DECIDE, milestone(TABLE_ID)),
     *(f"_INBOX.{name}.x" for name in PERMISSIONS),
     *("$SYS.REQ.SERVER.PING", "anything"),
@@ -90,6 +92,7 @@ LET_THROUGH: Mapping[str, set[str]] = {
     },
     "wallet": set(),
     "bot": set(),
+    "admin": {TABLE_WHERE, table_operate("p1")},
 }
 
 
@@ -136,6 +139,7 @@ async def test_the_trial_finds_who_may_do_everything(server: NatsServer) -> None
         ("table", ["wallet.stake", "milestone.table.>", "_INBOX.lobby.>", ">", "bot.decide"]),
         ("wallet", ["table.where", "wallet.>", "_INBOX.table.>", ">", "bot.decide"]),
         ("bot", ["table.where", "wallet.stake", "_INBOX.table.>", ">", "bot.>"]),
+        ("admin", ["table.where", "table.at.>", "wallet.>", "milestone.table.>", "_INBOX.table.>", ">"]),
     ],
 )
 async def test_a_service_may_not_listen_to_what_is_for_others(

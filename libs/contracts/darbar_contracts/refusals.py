@@ -120,6 +120,7 @@ class Reason(StrEnum):
     TABLE_FULL = "table_full", 409, "No seat is free."
     TABLE_PRIVATE = "table_private", 403, "This table is private."
     TABLE_UNKNOWN = "table_unknown", 404, "There is no such table."
+    TABLE_UNREADABLE = "table_unreadable", 409, "The stored events of this table can't be read: it stays stopped."
 
     # Coins. The wallet's refusals are kept with their request's key for ever.
     ALREADY_GRANTED = "already_granted", 409, "These coins have been granted already."

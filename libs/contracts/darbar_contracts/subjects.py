@@ -48,6 +48,11 @@ def table_leave_alone(process_id: str) -> str:
     return f"table.at.{process_id}.leave_alone"
 
 
+def table_operate(process_id: str) -> str:
+    """Where one table process hears what operators do to a table of its shards."""
+    return f"table.at.{process_id}.operate"
+
+
 def milestone(table_id: str) -> str:
     """Where the milestones of one table are published."""
     return f"milestone.table.{table_id}"
@@ -71,7 +76,8 @@ _TAKE_MILESTONES = (
     f"$JS.ACK.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}.>",
 )
 
-# Service -> (may publish, may subscribe). Its own inbox is added by the server's configuration.
+# Service -> (may publish, may subscribe), and the admin, as whom operators' commands ask. Its own inbox is added by the
+# server's configuration.
 PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lobby": (
         (
@@ -101,4 +107,5 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
     "bot": ((), (BOT_DECIDE,)),
+    "admin": ((TABLE_WHERE, table_operate("*")), ()),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -117,6 +117,30 @@ class LeaveAloneAnswer(msgspec.Struct, frozen=True):
     begun, and it stays."""
 
     left: bool
+
+
+# Kept in a table's log for ever: one line that is not empty.
+OperatorText: TypeAlias = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
+OperatorAction = Literal["resume", "void"]
+
+
+class OperateTable(msgspec.Struct, frozen=True):
+    """An operator lets a table go on that a fault of ours has stopped, or ends it: its stakes go back (TL-24).
+
+    Repeating it gets the same answer.
+    """
+
+    table_id: str
+    action: OperatorAction
+    operator: OperatorText
+    reason: OperatorText
+
+
+class TableOperated(msgspec.Struct, frozen=True):
+    """It is stored. A voided table closes when the wallet has given its stakes back."""
+
+    table_id: str
+    action: OperatorAction
 
 
 class MilestoneEvent(msgspec.Struct, frozen=True, tag_field="kind"):

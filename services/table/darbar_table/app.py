@@ -25,6 +25,7 @@ from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.inspection import Inspection
+from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
 from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
@@ -152,7 +153,8 @@ class Service:
             self.node = node
             self._known.set()
             creator = TableCreator(questions=questions, node=self.present_node)
-            listening.extend(await serve_node(bus, node, questions=questions, creator=creator))
+            operations = Operations(node=self.present_node)
+            listening.extend(await serve_node(bus, node, questions=questions, creator=creator, operations=operations))
 
         try:
             await node.run(began)

@@ -10,6 +10,7 @@ from darbar_contracts.tables import (
     LeaveAloneRequest,
     LookRequest,
     MilestonesRequest,
+    OperateTable,
     ProcessRetired,
     WhereRequest,
 )
@@ -17,6 +18,7 @@ from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.inspection import Inspection
+from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
 
 
@@ -29,11 +31,14 @@ async def serve_process(
     await bus.serve(subjects.TABLE_RETIRED, ProcessRetired, retired)
 
 
-async def serve_node(bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator) -> list[Subscription]:
+async def serve_node(
+    bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator, operations: Operations
+) -> list[Subscription]:
     """What only this node can answer; stopped with it."""
     process_id = node.process_id
     return [
         await bus.serve(subjects.table_create(process_id), CreateTable, creator.create),
         await bus.serve(subjects.table_look(process_id), LookRequest, questions.look),
         await bus.serve(subjects.table_leave_alone(process_id), LeaveAloneRequest, questions.leave_alone),
+        await bus.serve(subjects.table_operate(process_id), OperateTable, operations.operate),
     ]

@@ -291,6 +291,12 @@ def test_tl_24_a_table_is_voided_once_and_a_refund_under_way_is_enough() -> None
     assert script.last(events.TableClosed).reason == "voided"
 
 
+def test_a_voided_table_that_was_stopped_again_only_goes_on() -> None:
+    script = void(void(Script().dealt()))
+    assert script.last(events.TableResumed) == events.TableResumed(operator="root", why="stuck")
+    assert (script.phase, len(script.all(events.RefundAsked))) == (Phase.REFUNDING, 1)
+
+
 def test_a_resumed_table_is_as_it_was() -> None:
     script = Script().dealt()
     before = script.table

@@ -8,19 +8,22 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from golden_log import AT, rows_of
 from table_scripts import ANN, BOB, SETTINGS, TABLE_ID, Script
 
 from darbar_table.domain import timers
-from darbar_table.domain.commands import Command, Disconnected, TimerRang
+from darbar_table.domain.commands import Command, Disconnected, OperatorAct, TimerRang
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import KeptSeatTimer, Timer, TurnTimer
 from darbar_table.engine.live_table import LiveTable
+from darbar_table.engine.loading import replayed
 from darbar_table.engine.table_timers import TURN_SECONDS_MIN, UNHEARD_SECONDS, TableTimers
 from darbar_table.engine.timer_wheel import TICK_SECONDS
 from darbar_table.shards.outages import served_seconds
 from darbar_table.shards.placement import shard_of
-from darbar_table.store.codec import EventCodec
+from darbar_table.store.codec import Codecs, EventCodec
 from darbar_table.store.registry import Outage
+from darbar_table.store.store import OpenTable
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TURN_SECONDS = 10
@@ -216,3 +219,15 @@ def test_tl_43_a_loaded_turn_has_five_seconds_at_least() -> None:
 def test_served_seconds_leave_out_what_overlaps(outages: list[tuple[int, int]], served: float) -> None:
     known = [Outage(NOW + seconds(began), NOW + seconds(ended)) for began, ended in outages]
     assert served_seconds(NOW, NOW + seconds(100), known) == served
+
+
+@pytest.mark.ruling("TL-43")
+@pytest.mark.parametrize("is_dealt", [False, True], ids=["a kept seat", "a turn"])
+def test_tl_43_the_time_for_which_a_table_was_stopped_is_nobodys(is_dealt: bool) -> None:
+    script = Script().dealt().time_up() if is_dealt else Script().offline(ANN)
+    script.tell(OperatorAct(action="resume", operator="root", why="mended"))
+    rows = [row._replace(at=AT + seconds(row.version)) for row in rows_of(script)]
+    table = OpenTable(UUID(TABLE_ID), script.table.rules.name, len(rows))
+    began = replayed(table, rows, Codecs(), SETTINGS).began
+    assert began == dict.fromkeys(script.due(), rows[-1].at)
+    assert began

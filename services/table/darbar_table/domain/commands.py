@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from darbar_contracts import frames
-from darbar_contracts.tables import CreateTable, Person
+from darbar_contracts.tables import CreateTable, OperatorAction, Person
 from darbar_contracts.wallet import WalletAnswer
 from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
@@ -101,7 +101,7 @@ class Disconnected(msgspec.Struct, frozen=True):
 class OperatorAct(msgspec.Struct, frozen=True):
     """An operator resumes a table that a fault has stopped, or voids it; also told to a table that is stopped."""
 
-    action: Literal["resume", "void"]
+    action: OperatorAction
     operator: str
     why: str
 

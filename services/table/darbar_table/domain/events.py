@@ -317,8 +317,9 @@ StakeEvent: TypeAlias = (
     StakesAsked | StakesGranted | StakesRefused | SettleAsked | Settled | RefundAsked | Refunded | RefundRefused
 )
 PresenceEvent: TypeAlias = PlayerWentOffline | PlayerCameBack | PlayerWentIdle | LeaveAsked | BotTookOver
+OperatorEvent: TypeAlias = TableResumed | TableVoided
 CourseEvent: TypeAlias = (
-    TableCreated | GameStarted | RoundStarted | SeedsShown | GameEnded | TableResumed | TableVoided | TableClosed
+    TableCreated | GameStarted | RoundStarted | SeedsShown | GameEnded | OperatorEvent | TableClosed
 )
 OwnEvent: TypeAlias = SeatingEvent | CountInEvent | StakeEvent | PresenceEvent | CourseEvent
 TableEvent: TypeAlias = OwnEvent | Played[Any]

@@ -33,6 +33,7 @@ class Freezer:
         self._metrics = metrics
         self._spawn = spawn
         self.unreadable: set[UUID] = set()  # Frozen before they could be held.
+        self.unstored: set[UUID] = set()  # Frozen in memory alone so far: nobody may thaw them before it is stored.
 
     @contextlib.contextmanager
     def guard(self, live: LiveTable, command: Command | None = None) -> Iterator[None]:
@@ -65,7 +66,7 @@ class Freezer:
         live.stop_timers()
         self._metrics.frozen.inc()
         log.error("table_frozen", table_id=str(live.table_id), reason=reason)
-        self._spawn(self._keep(live.table_id, reason, _readable(command)))
+        self._keep(live.table_id, reason, _readable(command))
         refusal = refused(TableReason.TABLE_FROZEN)
         live.dismiss(refusal.code, refusal.message)
 
@@ -74,19 +75,24 @@ class Freezer:
         log.error("table_not_loaded", table_id=str(table_id), error=f"{type(error).__name__}: {error}")
         self.unreadable.add(table_id)
         self._metrics.frozen.inc()
-        self._spawn(self._keep(table_id, f"not loaded: {type(error).__name__}: {error}", None))
+        self._keep(table_id, f"not loaded: {type(error).__name__}: {error}", None)
 
-    async def _keep(self, table_id: UUID, reason: str, command: str | None) -> None:
+    def _keep(self, table_id: UUID, reason: str, command: str | None) -> None:
+        self.unstored.add(table_id)
+        self._spawn(self._stored(table_id, reason, command))
+
+    async def _stored(self, table_id: UUID, reason: str, command: str | None) -> None:
         """Until the database has it. Should we end before, the next owner meets the same log, or a healthy table."""
         backoff = Backoff(seconds_min=AGAIN_SECONDS_MIN, seconds_max=AGAIN_SECONDS_MAX)
-        while True:
-            try:
-                await self._store.freeze(table_id, reason=reason, command=command)
-            except DatabaseAway:
-                log.warning("freezing_not_stored", table_id=str(table_id))
-                await backoff.pause()
-            else:
-                return
+        try:
+            while True:
+                try:
+                    return await self._store.freeze(table_id, reason=reason, command=command)
+                except DatabaseAway:
+                    log.warning("freezing_not_stored", table_id=str(table_id))
+                    await backoff.pause()
+        finally:
+            self.unstored.discard(table_id)
 
 
 def _readable(command: Command | None) -> str | None:

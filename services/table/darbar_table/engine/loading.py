@@ -12,7 +12,7 @@ import structlog
 
 from darbar_kit.backoff import Backoff
 from darbar_table.domain import timers
-from darbar_table.domain.events import Played, TableCreated
+from darbar_table.domain.events import Played, TableCreated, TableResumed
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Phase, unopened
 from darbar_table.domain.timers import Timer
@@ -135,9 +135,9 @@ def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, sett
             raise LogBroken("a log begins with table_created")
         before, state = state, evolve(state, event)
         live.remember_id(event, before, state)
-        if type(event) is Played:
-            moved_at = row.at
-        else:
+        if isinstance(event, Played | TableResumed):
+            moved_at, began = row.at, {}
+        if type(event) is not Played:
             waiting = timers.due(state, settings) if state.phase is Phase.WAITING else {}
             began = {timer: began.get(timer, row.at) for timer in waiting}
     live.table = state

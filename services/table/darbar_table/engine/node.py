@@ -14,6 +14,7 @@ from darbar_contracts.frames import Heartbeat, TableReason
 from darbar_kit.backoff import Backoff
 from darbar_kit.bus import Bus
 from darbar_kit.database import DatabaseAway, Lease, LeaseQueries
+from darbar_kit.errors import Unavailable
 from darbar_kit.supervisor import Supervisor
 from darbar_table.domain import events
 from darbar_table.domain.commands import Command, Draft
@@ -71,7 +72,7 @@ class TableNode:
         self.metrics = metrics
         self.codecs = Codecs()
         self.process_id = new_process_id()
-        self._store = store
+        self.store = store
         self._registry = registry
         self._supervisor = supervisor
         self._tasks: asyncio.TaskGroup | None = None
@@ -158,6 +159,22 @@ class TableNode:
         self.require_shard(table_id)
         raise refused(TableReason.TABLE_UNKNOWN)
 
+    async def find_to_operate(self, table_id: UUID) -> LiveTable:
+        """A table for its operator: one that is stopped, or could not be held, is read again, and stays stopped until
+        what the operator does is stored. Raises Refused and Unavailable."""
+        self.require_shard(table_id)
+        live = self.owner.live_tables.get(table_id)
+        if live is not None and not (live.frozen or live.stale):
+            return live
+        if table_id in self.freezer.unstored or (live is not None and live.in_flight):
+            raise Unavailable(TableReason.UNAVAILABLE, "something is under way at this table")
+        live = await self._read(table_id)
+        if live is None:
+            raise refused(
+                TableReason.TABLE_UNREADABLE if table_id in self.freezer.unreadable else TableReason.TABLE_UNKNOWN
+            )
+        return live
+
     def require_shard(self, table_id: UUID) -> None:
         """Refuses unless this process knows every table of the shard where this one lies."""
         state = self.holdings.state(shard_of(table_id))
@@ -188,7 +205,7 @@ class TableNode:
     def _loader(self) -> Loader:
         return Loader(
             self.settings,
-            store=self._store,
+            store=self.store,
             registry=self._registry,
             codecs=self.codecs,
             holdings=self.holdings,
@@ -225,7 +242,7 @@ class TableNode:
         self.effects.bots(live)
         if len(draft.events) == 1 and type(draft.events[0]) is Played:
             return
-        if type(draft.events[0]) is events.TableCreated:
+        if isinstance(draft.events[0], events.TableCreated | events.OperatorEvent):
             self.activate(live)
         self.effects.wallet(live)
         if any(isinstance(event, events.RoundStarted) for event in draft.events):
@@ -256,18 +273,28 @@ class TableNode:
         backoff = Backoff(seconds_min=READ_AGAIN_SECONDS_MIN, seconds_max=READ_AGAIN_SECONDS_MAX)
         while True:
             try:
-                await self._read(live)
+                await self._read(live.table_id)
             except DatabaseAway:
                 await backoff.pause()
             else:
                 return
 
-    async def _read(self, live: LiveTable) -> None:
-        table = await self._store.open_table(live.table_id)
+    async def _read(self, table_id: UUID) -> LiveTable | None:
+        """The table as it is stored, in place of the one we held; one that is stopped stays so. None: not open, or
+        its log can't be taken."""
+        before = self.owner.live_tables.get(table_id)
+        is_stopped = before.frozen if before is not None else table_id in self.freezer.unreadable
+        table = await self.store.open_table(table_id)
         found = [loaded async for loaded in self.loader.loaded([table])] if table is not None else []
-        self.owner.drop(live)
+        if self.owner.live_tables.get(table_id) is not before:
+            raise Unavailable(TableReason.UNAVAILABLE, "somebody else has read this table meanwhile")
+        if before is not None:
+            self.owner.drop(before)
         for loaded in found:
+            self.freezer.unreadable.discard(table_id)
+            loaded.live.frozen = is_stopped
             self._hold(loaded, ())
+        return self.owner.live_tables.get(table_id)
 
     def _submit(self, live: LiveTable, command: Command) -> None:
         self.owner.submit(live, command)

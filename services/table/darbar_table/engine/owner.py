@@ -15,7 +15,7 @@ from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
 from darbar_table.domain import decide
 from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct
-from darbar_table.domain.events import Played, SeatFreed, SeatTaken, TableCreated
+from darbar_table.domain.events import OperatorEvent, Played, SeatFreed, SeatTaken, TableCreated
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import SeatFrames, seat_frames
@@ -156,6 +156,7 @@ class Owner:
         beside = self._beside(draft, at)
 
         def done(outcome: Outcome) -> None:
+            live.in_flight = False
             try:
                 if outcome is Outcome.STORED:
                     if beside.milestones:
@@ -167,6 +168,7 @@ class Owner:
                     self._not_stored(live, outcome, command, reply)
             except Exception as error:  # noqa: BLE001  # A fault of ours freezes one table and no other.
                 self._freezer.failed(live, error, command)
+                self._refuse(reply, refused(TableReason.TABLE_FROZEN), retry=True)
 
         live.in_flight = True
         self._writer.offer(Append(live.table_id, rows, shard=live.shard, beside=beside, done=done))
@@ -192,7 +194,9 @@ class Owner:
     def _stored(self, live: LiveTable, draft: Draft, chain: bytes) -> None:
         """The next state becomes the state; one frame a version goes to each seat."""
         before = live.table
-        live.table, live.chain, live.in_flight = draft.table, chain, False
+        live.table, live.chain = draft.table, chain
+        if isinstance(draft.events[0], OperatorEvent):
+            live.frozen = False  # And is stored so: whatever fails from here on freezes the table anew.
         self._timers.set(live, keeps_turn=draft.keeps_clock)
         remaining_ms = self._timers.remaining_ms(live)
         shown: list[SeatFrames] = []
@@ -211,7 +215,6 @@ class Owner:
         self._next(live)
 
     def _not_stored(self, live: LiveTable, outcome: Outcome, command: Command, reply: Reply | None) -> None:
-        live.in_flight = False
         if outcome is Outcome.FOREIGN_VERSION:
             self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
             self._reload(live)

@@ -122,9 +122,13 @@ def _created(head: ReplayHead) -> events.TableCreated:
 
 
 def _shown(row: StoredEvent, bags_shown: frozenset[int]) -> ReplayEvent:
-    """A bag's seed tells the flags of rounds to come, so it stays hidden until the bag is empty."""
-    hidden = row.kind == _BAG_OPENED and msgspec.json.decode(row.body, type=events.BagOpened).bag not in bags_shown
+    """A bag's seed tells the flags of rounds to come, so it stays hidden until the bag is empty; an operator's name and
+    words always."""
+    hidden = row.kind in _OPERATED or (
+        row.kind == _BAG_OPENED and msgspec.json.decode(row.body, type=events.BagOpened).bag not in bags_shown
+    )
     return ReplayEvent(row.version, row.kind, row.at, None if hidden else row.body, row.chain.hex())
 
 
 _BAG_OPENED = KIND_OF[events.BagOpened]
+_OPERATED = (KIND_OF[events.TableResumed], KIND_OF[events.TableVoided])

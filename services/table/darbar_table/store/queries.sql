@@ -91,7 +91,8 @@ SELECT count(*) FROM stored
 
 -- append --
 -- The same, with all that such events bring along: milestones to publish (and published ones to forget), tables that
--- open and close, accounts that take and free a seat. The primary key of seat_claim refuses an account a second table.
+-- open and close, accounts that take and free a seat, tables that an operator thaws. The primary key of seat_claim
+-- refuses an account a second table.
 WITH alive AS MATERIALIZED (
     SELECT 1 FROM table_process WHERE process_id = $1 FOR KEY SHARE
 ), stored AS (
@@ -117,6 +118,10 @@ WITH alive AS MATERIALIZED (
     DELETE FROM seat_claim USING unnest($18::text[], $19::uuid[]) AS gone (account_id, table_id)
      WHERE seat_claim.account_id = gone.account_id AND seat_claim.table_id = gone.table_id
        AND EXISTS (SELECT 1 FROM alive)
+), thawed AS (
+    DELETE FROM frozen_table USING unnest($2::uuid[], $4::text[]) AS told (table_id, kind)
+     WHERE frozen_table.table_id = told.table_id AND told.kind IN ('table_resumed', 'table_voided')
+       AND EXISTS (SELECT 1 FROM alive)
 ), published AS (
     DELETE FROM outbox USING unnest($20::uuid[], $21::int[]) AS done (table_id, number)
      WHERE outbox.table_id = done.table_id AND outbox.number = done.number
@@ -141,6 +146,10 @@ SELECT o.table_id, o.game, coalesce((SELECT max(version) FROM event e WHERE e.ta
 -- open_table --
 SELECT o.table_id, o.game, coalesce((SELECT max(version) FROM event e WHERE e.table_id = o.table_id), 0) AS events
   FROM open_table o WHERE o.table_id = $1
+
+-- was_voided --
+-- Without a row: there never was such a table.
+SELECT bool_or(kind = $2) AS was_voided FROM event WHERE table_id = $1 HAVING count(*) > 0
 
 -- close_table --
 DELETE FROM open_table WHERE table_id = $1

@@ -16,6 +16,7 @@ from darbar_table.domain.events import KIND_OF
 VERSION_MAX = 2**31 - 1
 _SEAT_TAKEN = KIND_OF[events.SeatTaken]
 _SEEDS_SHOWN = KIND_OF[events.SeedsShown]
+_TABLE_VOIDED = KIND_OF[events.TableVoided]
 # What may follow the seeds of a finished round and belongs to it.
 _COINS_MOVED = (events.SettleAsked, events.Settled, events.RefundAsked, events.Refunded, events.RefundRefused)
 _AFTER_SEEDS_SHOWN = [KIND_OF[kind] for kind in (*_COINS_MOVED, events.GameEnded, events.TableClosed)]
@@ -70,6 +71,11 @@ class Store:
         """This table, while it is open."""
         row = await self._database.read_row(self._queries["open_table"], table_id)
         return None if row is None else _open_table(row)
+
+    async def was_voided(self, table_id: UUID) -> bool | None:
+        """Whether an operator has ended this table; None for no table."""
+        row = await self._database.read_row(self._queries["was_voided"], table_id, _TABLE_VOIDED)
+        return None if row is None else bool(row["was_voided"])
 
     async def logs(self, tables: Iterable[OpenTable]) -> AsyncIterator[tuple[OpenTable, list[StoredEvent]]]:
         """The whole log of each table, read in portions of at most ROWS_READ_AT_ONCE."""

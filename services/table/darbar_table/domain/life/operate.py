@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from darbar_contracts.wallet import RefundPurpose
 from darbar_table.domain import events
 from darbar_table.domain.commands import Draft, OperatorAct
@@ -12,15 +10,11 @@ from darbar_table.domain.state import Phase
 
 
 def act(draft: Draft, command: OperatorAct) -> None:
-    """Who did it and why stays in the log."""
-    match command.action:
-        case "resume":
-            draft.add(events.TableResumed(operator=command.operator, why=command.why))
-        case "void":
-            if not draft.table.voided:
-                _void(draft, command)
-        case _:
-            assert_never(command.action)
+    """Who did it and why stays in the log. What is voided already, and was stopped again, only goes on."""
+    if command.action == "void" and not draft.table.voided:
+        _void(draft, command)
+    else:
+        draft.add(events.TableResumed(operator=command.operator, why=command.why))
 
 
 def _void(draft: Draft, command: OperatorAct) -> None:
