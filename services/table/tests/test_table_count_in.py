@@ -158,8 +158,14 @@ def leaves_while_stakes_are_asked(script: Script) -> None:
         script.sit(DAN)
 
 
+def is_short(script: Script) -> None:
+    script.zero().wallet(done=False, reason="short_of_coins", short=("dan",))
+    if not script.all(events.SittingPaused):
+        script.sit(DAN)
+
+
 @pytest.mark.ruling("TL-13")
-@pytest.mark.parametrize("stop", [goes_offline, leaves_and_sits, leaves_while_stakes_are_asked])
+@pytest.mark.parametrize("stop", [goes_offline, leaves_and_sits, leaves_while_stakes_are_asked, is_short])
 def test_tl_13_who_has_stopped_three_count_ins_is_out_and_sits_again_after_a_minute(
     stop: Callable[[Script], None],
 ) -> None:

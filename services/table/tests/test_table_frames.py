@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from table_scripts import ANN, BOB, CYN, DAN, Script
+from table_scripts import ANN, BOB, CYN, DAN, TABLE_ID, Script
 
 from darbar_contracts import frames
 from darbar_rules.games.king.game import KING_SHORT
@@ -92,6 +92,46 @@ def test_a_frame_says_its_version_its_kind_and_what_is_left_of_the_time() -> Non
         (2, "seat_taken", 1234)
     }
     assert holders(shown(script, events.SeatTaken), "remaining_ms") == []
+
+
+def test_a_snapshot_says_all_that_everybody_may_know_of_the_table() -> None:
+    script = Script().sit(BOB).leaves(ANN).starts_now(BOB)
+    bots = [seat.bot for seat in script.table.seats]
+    bot = {"kind": "bot", "avatar": None, "away": False, "bot_plays": False, "ready": False, "committed": False}
+    assert msgspec.json.decode(snapshot(script.table, 2, 7000)) == {
+        "type": "snapshot",
+        "version": script.table.version,
+        "seat": 2,
+        "table": {
+            "table_id": TABLE_ID,
+            "terms": msgspec.to_builtins(script.table.terms),
+            "phase": "counting_in",
+            "host": 2,
+            "game_number": 1,
+            "round": 1,
+            "attempt": 1,
+            "bag": 1,
+            "seats": [
+                {**bot, "name": bots[0]},
+                {**bot, "name": bots[1]},
+                {**bot, "kind": "player", "name": "Bob", "avatar": "owl"},
+                {**bot, "name": bots[3]},
+            ],
+        },
+        "remaining_ms": 7000,
+    }
+    waiting = table_view(Script().table)
+    assert ([seat.kind for seat in waiting.seats], waiting.bag) == (["player", "free", "free", "free"], None)
+
+
+def test_a_snapshot_and_the_frame_before_it_say_the_same_of_what_may_be_decided() -> None:
+    script = Script().dealt()
+    while script.phase is Phase.PLAYING:
+        (seat,) = script.turn.seats
+        may = msgspec.json.decode(snapshot(script.table, seat, None))["legal"]
+        assert may == shown(script, events.Played)[seat]["legal"]
+        assert [word for words in may.values() for word in words]
+        script.plays(seat)
 
 
 def test_a_snapshot_is_what_a_seat_may_know_now() -> None:

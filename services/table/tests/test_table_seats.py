@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -9,12 +11,13 @@ import pytest
 from table_scripts import ANN, BOB, COURT_PIECE, CYN, DAN, EVE, PEOPLE, RICH, TABLE_ID, Script
 
 from darbar_contracts import frames
-from darbar_contracts.tables import CreateTable, TableTerms
+from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_kit.errors import Refused
 from darbar_rules.game import Refusal
 from darbar_rules.games.king.game import KING_SHORT
+from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS
 from darbar_table.domain import decide, events
-from darbar_table.domain.commands import Create
+from darbar_table.domain.commands import Act, Create
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Phase, unopened
 from darbar_table.domain.visibility import at_rest, may_look_on, may_read_log
@@ -48,21 +51,26 @@ def test_tl_1_the_bounds_themselves_are_allowed(changes: dict[str, int]) -> None
 
 @pytest.mark.ruling("TL-1")
 @pytest.mark.parametrize(
-    ("changes", "field"),
+    ("changes", "field", "reason"),
     [
-        ({"bet_coins": 24}, "bet_coins"),
-        ({"bet_coins": 1001}, "bet_coins"),
-        ({"turn_seconds": 4}, "turn_seconds"),
-        ({"turn_seconds": 31}, "turn_seconds"),
-        ({"seats": 3}, "seats"),
-        ({"options": {"trump": "no such"}}, "options"),
-        ({"options": {"winning_points": 101}}, "options.winning_points"),
+        ({"bet_coins": 24}, "bet_coins", "25 to 1000"),
+        ({"bet_coins": 1001}, "bet_coins", "25 to 1000"),
+        ({"turn_seconds": 4}, "turn_seconds", "5 to 30"),
+        ({"turn_seconds": 31}, "turn_seconds", "5 to 30"),
+        ({"seats": 3}, "seats", "4"),
+        ({"options": {"trump": "no such"}}, "options", "trump"),
+        ({"options": {"winning_points": 101}}, "options.winning_points", "10 to 100"),
     ],
 )
-def test_tl_1_what_is_not_offered_is_refused_by_its_field(changes: dict[str, Any], field: str) -> None:
+def test_tl_1_what_is_not_offered_is_refused_by_its_field_with_what_is(
+    changes: dict[str, Any], field: str, reason: str
+) -> None:
     with pytest.raises(Refused) as refused:
         opened(**changes)
-    assert (refused.value.code, list(refused.value.details["fields"])) == ("option_invalid", [field])  # type: ignore[call-overload]
+    fields = refused.value.details["fields"]
+    assert isinstance(fields, dict)
+    assert (refused.value.code, list(fields)) == ("option_invalid", [field])
+    assert reason in fields[field]
 
 
 @pytest.mark.ruling("TL-6")
@@ -107,6 +115,9 @@ def test_tl_8_the_longest_seated_becomes_host() -> None:
     script = Script().sit(BOB, CYN).leaves(BOB).sit(BOB).leaves(ANN)
     assert script.table.host == script.table.seat_of("cyn")
     assert script.last(events.HostChanged) == events.HostChanged(seat=1)
+    first_in_the_last_seat = Script()
+    first_in_the_last_seat.act(BOB, frames.Sit(id="x", seat=3))
+    assert first_in_the_last_seat.sit(CYN).leaves(ANN).table.host == 3
 
 
 @pytest.mark.ruling("TL-8")
@@ -268,3 +279,37 @@ def test_a_balance_matters_only_to_who_sits_down() -> None:
     for person in PEOPLE:
         script.act(person, frames.Ready(id=script.new_id()), balance=0)
     assert script.phase is Phase.STAKING
+
+
+def committed() -> Script:
+    """Bob has promised a string for the deal, and the table waits for it."""
+    script = Script().sit(BOB, CYN, DAN)
+    script.act(BOB, frames.SeedCommit(id="x", sha256=hashlib.sha256(b"a string").hexdigest()))
+    return script.zero()
+
+
+@pytest.mark.parametrize(
+    ("given", "person", "frame"),
+    [
+        (lambda: Script(), BOB, frames.Sit(id="mine")),
+        (lambda: Script().sit(BOB), BOB, frames.StartNow(id="mine")),
+        (lambda: Script().sit(BOB, CYN, DAN), BOB, frames.Ready(id="mine")),
+        (lambda: Script(rules=KINGS_AND_REBELS, seats=4).sit(BOB, CYN, DAN), ANN, frames.Deal(id="mine")),
+        (lambda: Script().sit(BOB, CYN, DAN), BOB, frames.SeedCommit(id="mine", sha256="0" * 64)),
+        (committed, BOB, frames.SeedOpen(id="mine", string="a string")),
+        (lambda: Script().sit(BOB), BOB, frames.Leave(id="mine")),
+        (lambda: Script().dealt(), BOB, frames.Leave(id="mine")),
+        (lambda: Script().dealt().leaves(BOB), BOB, frames.ImBack(id="mine")),
+        (lambda: Script().starts_now(ANN), ANN, frames.SendBotAway(id="mine", seat=1)),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, msgspec.Struct) else "",
+)
+def test_what_a_player_commands_is_stored_with_the_commands_id_and_digest(
+    given: Callable[[], Script], person: Person, frame: Any
+) -> None:
+    script = given()
+    seat = script.table.seat_of(person.account_id)
+    draft = script.tell(Act(person=person, frame=frame, digest=77, balance_coins=RICH))
+    stored = [event for event in draft.events if isinstance(event, events.SeatEvent) and event.id is not None]
+    seat = draft.table.seat_of(person.account_id) if seat is None else seat
+    assert [(event.id, event.digest, event.actor) for event in stored] == [("mine", 77, seat)]

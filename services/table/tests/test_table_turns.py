@@ -95,6 +95,23 @@ def test_tl_16_an_own_action_starts_the_count_again() -> None:
     assert (script.table.seats[seat].expiries, script.table.seats[seat].bot_plays) == (1, False)
 
 
+@pytest.mark.ruling("TL-16")
+def test_tl_16_i_am_back_starts_the_count_again_before_a_bot_has_come() -> None:
+    script = Script().dealt()
+    (seat,) = script.turn.seats
+    script.time_up()
+    assert (script.table.seats[seat].expiries, script.table.seats[seat].bot_plays) == (1, False)
+    script.is_back(script.person(seat))
+    assert script.table.seats[seat].expiries == 0
+
+
+@pytest.mark.ruling("TL-16")
+def test_tl_16_ready_brings_back_who_is_away() -> None:
+    script = Script().sit(BOB, CYN, DAN).offline(DAN)
+    script.act(DAN, frames.Ready(id="x"))
+    assert not script.table.seats[3].away
+
+
 def taken_over(script: Script) -> int:
     """The first seat that a bot has taken over."""
     while not any(seat.bot_plays for seat in script.table.seats):

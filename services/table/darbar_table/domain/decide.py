@@ -118,7 +118,7 @@ def _act(draft: Draft, act: Act) -> None:
 def _take_back(draft: Draft, seat: int) -> None:
     """TL-16: any own action starts the count again, and takes the seat back from a bot. A client's seeds are none."""
     held = draft.table.seats[seat]
-    if held.player is not None and (held.away or held.bot_plays or held.expiries):
+    if held.away or held.bot_plays or held.expiries:
         draft.add(events.PlayerCameBack(seat=seat))
 
 
