@@ -7,11 +7,13 @@ from typing import Final
 from darbar_rules.cards import CARDS_IN_DECK, RANK_OF, SUITS, TEXTS, cards_of
 from darbar_rules.games.kings_and_rebels.events import Convert
 from darbar_rules.games.kings_and_rebels.options import Setup
-from darbar_rules.games.kings_and_rebels.pack import COPIES, POINTS, THREE_OF_SPADES
+from darbar_rules.games.kings_and_rebels.pack import COPIES, POINTS
 
 RANK_WEIGHTS: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2, 0.5, 0.9, 1.5, 2.2, 3.0)
 LENGTH_WEIGHT: Final = 1.6
 TRUMP_POINTS_WEIGHT: Final = 0.01
+# A trump is wanted before a card of another suit that is one rank higher.
+TRUMP_WANTED: Final = 1.5
 
 
 def trump_strength(setup: Setup, hand: int, suit: int) -> float:
@@ -36,6 +38,5 @@ def best_converts(setup: Setup, hand: int, trump: int, count: int) -> tuple[Conv
 
 
 def _wanted(setup: Setup, face: int, trump: int) -> float:
-    """Trumps from the top, and aces; the three of spades brings its own points."""
-    suit = setup.suits[trump][face]
-    return setup.ranks[face] + (1.5 if suit == trump else 0.0) + (1.0 if face == THREE_OF_SPADES else 0.0)
+    """Trumps from the top, and aces."""
+    return setup.ranks[face] + (TRUMP_WANTED if setup.suits[trump][face] == trump else 0.0)
