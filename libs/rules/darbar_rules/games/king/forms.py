@@ -31,7 +31,6 @@ FORMS_KEPT: Final = 128
 class Declaration(NamedTuple):
     seat: int
     contract: str
-    suit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class FormLong(Form):
 
     def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
         done: tuple[set[str], ...] = tuple(set() for _ in range(SEATS))
-        for seat, contract, _ in declared:
+        for seat, contract in declared:
             done[seat].add(contract)
         return tuple(tuple([name for name in self.names if name not in declared_once]) for declared_once in done)
 
@@ -163,7 +162,7 @@ class FormLong(Form):
 def declared_by_seat(declared: Sequence[Declaration]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """How many trump contracts, and how many negative ones, each seat has declared."""
     trumps, negatives = [0] * SEATS, [0] * SEATS
-    for seat, contract, _ in declared:
+    for seat, contract in declared:
         if contract == TRUMP:
             trumps[seat] += 1
         else:

@@ -151,7 +151,7 @@ def _round_dealt(state: KingState[FormPlayed], event: RoundDealt) -> KingState[F
 
 def _declared(state: KingState[FormPlayed], event: Declared) -> KingState[FormPlayed]:
     match, play = state.match, state.play
-    declaration = Declaration(event.seat, event.contract, event.suit)
+    declaration = Declaration(event.seat, event.contract)
     return state._replace(
         match=match._replace(phase="playing", declared=(*match.declared, declaration)),
         deal=state.deal._replace(contract=event.contract, suit=event.suit),

@@ -130,7 +130,7 @@ def declaring(
 ) -> Played:
     """A deal in which a seat has to declare, after these seats have declared these contracts."""
     game = GAMES[type(options)]
-    done = tuple(Declaration(one, declaration_of(name).contract, declaration_of(name).suit) for one, name in declared)
+    done = tuple(Declaration(one, declaration_of(name).contract) for one, name in declared)
     match = Match(round=len(done), first=(seat - 1) % SEATS, declared=done)
     state: State = game.new(options, SEATS)._replace(match=match)
     hands = tuple(tuple(hand.split()) if one == seat else () for one in range(SEATS))
