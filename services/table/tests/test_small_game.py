@@ -24,6 +24,7 @@ from darbar_rules.games import BY_NAME
 from darbar_rules.indistinguishable import seeing, showing, telling_secrets
 from darbar_table.app import SERVICE
 from darbar_table.domain.events import Played
+from darbar_table.handlers.log_reader import fingerprint
 from darbar_table.store.codec import EventCodec
 from darbar_table.store.replay import replay
 from darbar_table.store.store import StoredEvent
@@ -115,7 +116,8 @@ async def test_a_game_that_only_a_test_registers_is_played_to_its_end(
         ended = next(frame for frame in received[0] if frame.get("kind") == "game_ended")
         table = stack.runner.app[SERVICE].present_node().owner.live_tables[UUID(table_id)].table
         rows = await log_of(table_database, table_id)
-        assert replay(UUID(table_id), rows[: table.version], PLAIN_TRICKS, EventCodec(PLAIN_TRICKS)) == table
+        replayed = replay(UUID(table_id), rows[: table.version], PLAIN_TRICKS, EventCodec(PLAIN_TRICKS))
+        assert fingerprint(replayed) == fingerprint(table)
     kinds = [row.kind for row in rows[: ended["version"]]]
     assert [kinds.count(kind) for kind in ("plain_dealt", "plain_played", "plain_ended")] == [2, 104, 2]
     assert ended["public"]["reason"] == "played"
