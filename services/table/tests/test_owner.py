@@ -1,0 +1,91 @@
+"""The owner of a table, one append in flight: who waits, who is put off, and what each outcome leads to."""
+
+from __future__ import annotations
+
+import pytest
+from engine_desk import Answer, Desk
+from table_scripts import ANN, BOB, CYN, DAN, Script
+
+from darbar_contracts import frames
+from darbar_contracts.tables import Person
+from darbar_table.domain.commands import Act, Disconnected
+from darbar_table.engine.live_table import COMMANDS_WAITING_MAX
+from darbar_table.store.writer import Outcome
+
+
+def sit(person: Person, command_id: str) -> Act:
+    return Act(person=person, frame=frames.Sit(id=command_id), digest=1, balance_coins=5000)
+
+
+async def test_so_many_players_commands_wait_for_an_append_and_our_own_always_do() -> None:
+    desk = Desk(Script())
+    first = desk.tell(sit(BOB, "first"))
+    waiting = [desk.tell(sit(CYN, f"waiting{number}")) for number in range(COMMANDS_WAITING_MAX)]
+    assert desk.tell(sit(DAN, "too many")).answers == [Answer("busy", None, retry=True)]
+    desk.owner.submit(desk.live, Disconnected(account_id="ann"))
+    assert [first.answers, waiting[0].answers, waiting[-1].answers] == [[], [], []]
+    desk.writer.end()
+    desk.writer.end()
+    assert [first.answers, waiting[0].answers] == [[Answer(None, 2)], [Answer(None, 3)]]
+    assert {reply.answers[0].code for reply in waiting[1:]} == {"already_seated"}
+    desk.writer.end()
+    assert not desk.live.table.seats[0].online, "what the table itself has to do is never sent away"
+
+
+async def test_without_a_lease_players_are_to_try_again_and_our_own_commands_wait_for_it() -> None:
+    desk = Desk(Script())
+    desk.may_answer = False
+    desk.owner.submit(desk.live, Disconnected(account_id="ann"))
+    assert desk.tell(sit(BOB, "first")).answers == [Answer("unavailable", None, retry=True)]
+    assert desk.writer.offered == []
+    desk.may_answer = True
+    desk.owner.go_on()
+    desk.owner.go_on()
+    desk.writer.end()
+    assert (desk.live.table.version, desk.live.table.seats[0].online) == (2, False)
+    assert desk.writer.offered == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer", "frozen", "reloaded"),
+    [
+        (Outcome.STORED, Answer(None, 2), False, False),
+        (Outcome.SEATED_ELSEWHERE, Answer("seated_elsewhere", None), False, False),
+        (Outcome.FOREIGN_VERSION, Answer("unavailable", None, retry=True), False, True),
+        (Outcome.IMPOSSIBLE, Answer("table_frozen", None), True, False),
+    ],
+)
+async def test_each_outcome_of_an_append_has_its_answer(
+    outcome: Outcome, answer: Answer, frozen: bool, reloaded: bool
+) -> None:
+    desk = Desk(Script())
+    reply = desk.tell(sit(BOB, "first"))
+    assert reply.answers == []
+    desk.writer.end(outcome)
+    assert reply.answers == [answer]
+    assert (desk.live.frozen, desk.reloaded) == (frozen, [desk.live] if reloaded else [])
+    assert desk.live.table.version == (2 if outcome is Outcome.STORED else 1)
+    await desk.end()
+
+
+async def test_a_table_that_is_frozen_rings_no_more() -> None:
+    desk = Desk(Script().sit(BOB).offline(ANN))
+    desk.timers.set(desk.live)
+    desk.timers.expect(desk.live, "bob", seconds=5)
+    assert desk.live.timers
+    desk.freezer.freeze(desk.live, "a test", None)
+    assert (desk.live.timers, desk.live.absences, desk.live.next_deadline()) == ({}, {}, None)
+    await desk.end()
+
+
+async def test_claims_of_who_sits_down_and_leaves_go_with_the_events() -> None:
+    desk = Desk(Script())
+    desk.tell(sit(BOB, "first"))
+    beside = desk.writer.offered[0].beside
+    assert (beside.claimed, beside.freed, beside.opened, beside.closed) == (["bob"], [], None, False)
+    desk.writer.end()
+    for person in (BOB, ANN):
+        desk.tell(Act(person=person, frame=frames.Leave(id=f"{person.name} leaves"), digest=1))
+        beside = desk.writer.offered[0].beside
+        assert (beside.claimed, beside.freed, beside.closed) == ([], [person.account_id], person is ANN)
+        desk.writer.end()
