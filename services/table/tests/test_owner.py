@@ -8,7 +8,9 @@ from table_scripts import ANN, BOB, CYN, DAN, Script
 
 from darbar_contracts import frames
 from darbar_contracts.tables import Person
-from darbar_table.domain.commands import Act, Disconnected
+from darbar_table.domain.commands import Act, Decide, Disconnected
+from darbar_table.domain.state import Phase
+from darbar_table.domain.timers import TurnTimer
 from darbar_table.engine.live_table import COMMANDS_WAITING_MAX
 from darbar_table.store.writer import Outcome
 
@@ -89,3 +91,32 @@ async def test_claims_of_who_sits_down_and_leaves_go_with_the_events() -> None:
         beside = desk.writer.offered[0].beside
         assert (beside.claimed, beside.freed, beside.closed) == ([], [person.account_id], person is ANN)
         desk.writer.end()
+
+
+@pytest.mark.ruling("CP-16")
+@pytest.mark.parametrize(("passed_seconds", "left_seconds"), [(2, 8), (7, 5)])
+def test_cp_16_who_asks_for_the_trump_has_what_is_left_of_the_turn_and_five_seconds_at_least(
+    passed_seconds: int, left_seconds: int
+) -> None:
+    script = about_to_ask()
+    desk, turn = Desk(script), script.turn
+    desk.timers.set(desk.live)
+    desk.time += passed_seconds
+    ask = script.table.rules.decisions["ask_trump"]()
+    desk.tell(Decide(script.person(turn.seats[0]), "asks", 1, turn.round, turn.turn, "ask_trump", ask))
+    desk.writer.end()
+    now = desk.live.table.rules.turn(desk.live.table.state)
+    assert (now.seats, now.turn) != ((), turn.turn)
+    assert desk.live.timers == {TurnTimer(now.round, now.turn): desk.time + left_seconds}
+    assert desk.timers.remaining_ms(desk.live) == left_seconds * 1000
+
+
+def about_to_ask() -> Script:
+    """A seat that can't follow suit and may ask what is trump."""
+    for seed in range(20):
+        script = Script(f"00000000-0000-4000-8000-{seed:012}").dealt()
+        while script.phase is Phase.PLAYING:
+            if "ask_trump" in script.table.rules.legal(script.table.state, script.turn.seats[0]).also:
+                return script
+            script.plays(script.turn.seats[0])
+    raise AssertionError("nobody could ask")
