@@ -10,14 +10,17 @@ import aiohttp
 import asyncpg
 import msgspec
 import pytest
+from table_doubles import TERMS
 from table_stack import Stack, StartTable
 
 from darbar_contracts import subjects
 from darbar_contracts.tables import (
+    CreateTable,
     LookRequest,
     Milestone,
     MilestonesAnswer,
     MilestonesRequest,
+    Person,
     TableLook,
     WhereAnswer,
     WhereRequest,
@@ -25,7 +28,10 @@ from darbar_contracts.tables import (
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
 from darbar_kit.testing import TestDatabase, eventually
+from darbar_table.app import SERVICE
 from darbar_table.handlers import inspection
+from darbar_table.handlers.create import TableCreator
+from darbar_table.handlers.questions import Questions
 
 
 async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str, Any]]:
@@ -219,6 +225,26 @@ async def test_a_host_whose_table_was_refused_may_open_another(start_table: Star
             await stack.open_table(**changes)
     stack.wallet.balances["ann"] = 200
     assert await stack.open_table()
+
+
+async def test_who_stops_waiting_for_a_table_takes_it_from_nobody_else(
+    start_table: StartTable, table_database: TestDatabase, bus: Bus, table_id: str
+) -> None:
+    stack = await start_table()
+    node = stack.runner.app[SERVICE].present_node()
+    questions = Questions(store=node.store, bus=bus, node=lambda: node)
+    creator = TableCreator(questions=questions, node=lambda: node)
+    command = CreateTable(table_id, TERMS, Person("ann", "Ann", "fox"))
+    connection = await asyncpg.connect(table_database.owner_url)
+    async with connection.transaction():
+        await connection.execute("LOCK TABLE event")
+        asking = [asyncio.create_task(creator.create(command)) for _ in range(2)]
+        await asyncio.wait(asking, timeout=0)
+        asking[0].cancel()
+        await asyncio.wait(asking[:1])
+    await connection.close()
+    assert asking[0].cancelled()
+    assert (await asking[1]).table_id == table_id
 
 
 async def test_opening_a_table_twice_is_one_table(start_table: StartTable, table_id: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
+from darbar_contracts import frames
 from darbar_kit.testing import eventually
 from darbar_table.app import SERVICE
 
@@ -56,6 +57,32 @@ async def test_tl_41_every_connection_of_a_seat_gets_its_frames(start_table: Sta
     twin = await stack.join(table_id, "dan")
     dealt = [await player.event("round_dealt") for player in (players[3], twin)]
     assert dealt[0] == dealt[1]
+
+
+async def test_everybody_hears_the_version_without_asking(
+    start_table: StartTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "HEARTBEAT_SECONDS", 0.05)
+    stack = await start_table()
+    table_id = await stack.open_table()
+    ann, bob = await stack.join(table_id, "ann"), await stack.join(table_id, "bob")
+    await bob.command("sit")
+    for player in (ann, bob):
+        await player.until(lambda frame: frame == {"type": "heartbeat", "version": 2})
+
+
+@pytest.mark.ruling("TL-44")
+async def test_tl_44_who_looked_on_at_a_private_table_is_sent_away_when_a_round_begins(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.5)
+    table_id = await stack.open_table(visibility="private")
+    eve, players = await stack.join(table_id, "eve"), []
+    for name in ("bob", "cyn", "dan"):
+        players.append(await stack.join(table_id, name))
+        await players[-1].command("sit")
+    assert (await eve.frame("closing"))["code"] == "table_private"
+    for player in players:
+        await player.event("round_dealt")
+    assert "round_dealt" not in kinds(eve)
 
 
 @pytest.mark.ruling("TL-30")

@@ -7,6 +7,7 @@ import logging
 import socket
 import struct
 from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import aiohttp
 import pytest
@@ -97,6 +98,59 @@ async def test_a_table_has_room_for_so_many_spectators_and_always_for_who_sits_t
     assert (await looks_on.command("sit"))["type"] == "event"
     another = await stack.join(table_id, "dan")
     assert another.frames[0]["type"] == "welcome"
+
+
+async def test_who_sends_too_fast_is_read_more_slowly_and_nobody_else(start_table: StartTable) -> None:
+    stack = await start_table(frames_a_second_max=4)
+    table_id = await stack.open_table()
+    fast, other = await stack.join(table_id, "ann"), await stack.join(table_id, "bob")
+    for _ in range(60):
+        await fast.send(type="ping")
+    await fast.frame("heartbeat")
+    await other.send(type="ping")
+    await other.frame("heartbeat")
+    assert len([frame for frame in fast.frames if frame["type"] == "heartbeat"]) < 60
+    assert not [frame for frame in fast.frames if frame["type"] in ("refused", "closing")]
+
+
+@pytest.mark.parametrize(("bytes_waiting", "is_cut"), [(session.WRITE_BUFFER_BYTES_MAX, False), (10**9, True)])
+def test_a_socket_that_does_not_read_is_cut_off(bytes_waiting: int, is_cut: bool) -> None:
+    transport = TransportDouble(bytes_waiting)
+    player = session.PlayerSocket(
+        cast(Any, None),
+        transport,
+        node=cast(Any, None),
+        questions=cast(Any, None),
+        limits=cast(Any, None),
+        tokens=cast(Any, None),
+        decisions=cast(Any, None),
+        decoder=cast(Any, None),
+    )
+    player.send(b"{}")
+    assert (transport.written, transport.aborted) == ([] if is_cut else [b"\x81\x02{}"], is_cut)
+
+
+class TransportDouble:
+    """A connection on which so many bytes wait to be read by the other side."""
+
+    def __init__(self, bytes_waiting: int) -> None:
+        self._bytes_waiting = bytes_waiting
+        self.written: list[bytes] = []
+        self.aborted = False
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def get_write_buffer_size(self) -> int:
+        return self._bytes_waiting
+
+    def close(self) -> None: ...
+
+    def abort(self) -> None:
+        self.aborted = True
 
 
 async def test_pings_and_pongs_do_not_put_off_the_time_for_hello(

@@ -151,6 +151,14 @@ async def test_a_fresh_token_of_somebody_else_is_refused(start_table: StartTable
     assert (await player.frame("refused"))["code"] == "token_invalid"
 
 
+async def test_a_second_hello_of_somebody_else_is_refused(start_table: StartTable) -> None:
+    stack = await start_table()
+    player = await stack.join(await stack.open_table(), "bob")
+    await player.send(type="hello", protocol=1, token=stack.lobby.token("ann"))
+    assert (await player.frame("refused"))["code"] == "token_invalid"
+    assert (await player.command("sit"))["public"]["name"] == "Bob"
+
+
 @pytest.mark.parametrize("table_id", ["7f9c24e5-2f6b-4d11-9a3e-0c5d8b1a6e42", "00000000-0000-0000-0000-000000000000"])
 async def test_a_table_that_does_not_exist_is_unknown(start_table: StartTable, table_id: str) -> None:
     stack = await start_table()

@@ -140,7 +140,7 @@ async def test_a_process_that_is_declared_dead_while_it_stops_ends_and_answers_n
 
 
 async def test_while_postgres_is_away_players_wait_and_nothing_is_lost(
-    start_table: StartTable, table_database: TestDatabase
+    start_table: StartTable, table_database: TestDatabase, bus: Bus
 ) -> None:
     proxy = CuttingProxy(str(table_database))
     stack = await start_table(count_in_seconds=0.05, database_url=await proxy.start())
@@ -152,6 +152,8 @@ async def test_while_postgres_is_away_players_wait_and_nothing_is_lost(
     assert (refusal["code"], refusal["retry"]) == ("unavailable", True)
     late = await stack.join(table_id, "ann")
     assert (await late.frame("closing"))["code"] == "unavailable"
+    with pytest.raises(Unavailable):
+        await _look(bus, stack.runner.app[SERVICE].present_node(), table_id)
     proxy.come_back()
     await _play_until(players, _settled)
     versions = await _versions(table_database, table_id)

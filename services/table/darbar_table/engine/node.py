@@ -21,7 +21,6 @@ from darbar_table.domain.commands import Command, Draft
 from darbar_table.domain.events import Played
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase
-from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.effects import Effects
 from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import LiveTable
@@ -245,16 +244,8 @@ class TableNode:
         if isinstance(draft.events[0], events.TableCreated | events.OperatorEvent):
             self.activate(live)
         self.effects.wallet(live)
-        if any(isinstance(event, events.RoundStarted) for event in draft.events):
-            self._disconnect_spectators(live)
         if live.table.phase is Phase.CLOSED:
             self._close(live)
-
-    def _disconnect_spectators(self, live: LiveTable) -> None:
-        """Whoever may not look on any more (TL-44)."""
-        for socket in list(live.sockets):
-            if not may_look_on(live.table, socket.account_id):
-                socket.close(TableReason.TABLE_PRIVATE, "This table is private.")
 
     def _close(self, live: LiveTable) -> None:
         self.owner.drop(live)

@@ -15,11 +15,12 @@ from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
 from darbar_table.domain import decide
 from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct
-from darbar_table.domain.events import OperatorEvent, Played, SeatFreed, SeatTaken, TableCreated
+from darbar_table.domain.events import OperatorEvent, Played, RoundStarted, SeatFreed, SeatTaken, TableCreated
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import SeatFrames, seat_frames
 from darbar_table.domain.state import Phase, Table
+from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, LiveTable, Reply
 from darbar_table.engine.table_timers import TableTimers
@@ -199,6 +200,8 @@ class Owner:
             live.frozen = False  # And is stored so: whatever fails from here on freezes the table anew.
         self._timers.set(live, keeps_turn=draft.keeps_clock)
         remaining_ms = self._timers.remaining_ms(live)
+        if any(type(event) is RoundStarted for event in draft.events):
+            _disconnect_spectators(live)
         shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
             if live.sockets:
@@ -239,6 +242,13 @@ class Owner:
         message = error.message if isinstance(error, Refused) else error.code.sentence
         self._metrics.refusals.labels(code).inc()
         reply.refuse(code, message, details=error.details, retry=retry)
+
+
+def _disconnect_spectators(live: LiveTable) -> None:
+    """Whoever may not look on any more (TL-44), before anything of the round is shown."""
+    for socket in list(live.sockets):
+        if not may_look_on(live.table, socket.account_id):
+            socket.close(TableReason.TABLE_PRIVATE, "This table is private.")
 
 
 def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> None:
