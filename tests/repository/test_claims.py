@@ -21,9 +21,16 @@ from darbar_contracts.tables import TermsLimits
 from darbar_local.commands import command_parser
 from darbar_local.exit_codes import ExitCode
 from darbar_local.services import ALL
-from darbar_local.settings import GivenServers, MigrateSettings, ServeSettings, UpSettings
+from darbar_local.settings import (
+    ADMIN_PREFIX,
+    AdminSettings,
+    GivenServers,
+    MigrateSettings,
+    ServeSettings,
+    UpSettings,
+)
 
-DARBAR_COMMAND = re.compile(r"(?:\.venv/bin/)?darbar ((?:up|serve|migrate|rights|version)(?: [^`#\n]*)?)")
+DARBAR_COMMAND = re.compile(r"(?:\.venv/bin/)?darbar ((?:up|serve|migrate|thaw|void|rights|version)(?: [^`#\n]*)?)")
 VARIABLE = re.compile(r"\bDARBAR_[A-Z_]+[A-Z]\b")
 NAME = re.compile(r"`([^`]+)`")
 # Beginnings of variables of what is not a service or the command: test runs, and the service of docs/howto.
@@ -131,6 +138,7 @@ def unknown_variables(document: Source, known: frozenset[str]) -> Iterator[str]:
 def variables() -> frozenset[str]:
     """Every variable that is read somewhere."""
     names = {f"DARBAR_{field.upper()}" for field in UpSettings.__struct_fields__}
+    names |= {ADMIN_PREFIX + field.upper() for field in AdminSettings.__struct_fields__}
     names |= {f"DARBAR_TERMS_{field.upper()}" for field in TermsLimits.__struct_fields__}
     for service in ALL:
         for settings in (service.settings_type, ServeSettings, MigrateSettings):

@@ -2,30 +2,52 @@
 
 import argparse
 import asyncio
+import getpass
+import os
 import secrets
 import signal
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
 import uvloop
 
+from darbar_contracts import subjects
+from darbar_contracts.tables import OperateTable, OperatorAction, TableOperated, WhereAnswer, WhereRequest
 from darbar_kit import logs, service
+from darbar_kit.bus import Bus, ServerTooOld
 from darbar_kit.embedded import nats_rights
+from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
-from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations
+from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, nats_url_in
 from darbar_local.services import BY_NAME, Service
-from darbar_local.settings import GivenServers, MigrateSettings, load_serve, load_up
+from darbar_local.settings import (
+    ADMIN_PREFIX,
+    PREFIX,
+    AdminSettings,
+    GivenServers,
+    MigrateSettings,
+    UpSettings,
+    load_serve,
+    load_up,
+)
 from darbar_local.up import Options, up
 
 VERSION = "0.1.0"
 TABLES_MAX = 64
 PORT_MAX = 65535
 PASSWORD_BYTES = 24
+ADMIN = "admin"
+# A table process gives up sooner.
+ANSWER_SECONDS_MAX = 15.0
+OPERATED: Mapping[OperatorAction, str] = {
+    "resume": "The table goes on: players can come back to it.",
+    "void": "The table is voided: it closes as soon as its stakes, if there are any, have gone back.",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _serve(asked, BY_NAME[asked.service])
             case "migrate":
                 _migrate(BY_NAME[asked.service])
+            case "thaw" | "void":
+                _operate(asked)
             case "rights":
                 print_line(_rights())
             case "version":
@@ -72,6 +96,15 @@ def command_parser() -> argparse.ArgumentParser:
     serves.add_argument("--pid-file", type=Path, help=argparse.SUPPRESS)
     migrates = commands.add_parser("migrate", help="bring a service's database to what this version needs")
     migrates.add_argument("service", choices=[name for name, known in BY_NAME.items() if known.database])
+    for name, help_line in (
+        ("thaw", "let a table go on that a fault has stopped"),
+        ("void", "end a table: its stakes go back"),
+    ):
+        operates = commands.add_parser(name, help=help_line)
+        operates.add_argument("table", metavar="TABLE", help="the table's id")
+        operates.add_argument("--reason", required=True, metavar="TEXT", help="kept in the table's log, for operators")
+        operates.add_argument("--operator", metavar="NAME", help="who does it, kept there too (your user's name)")
+        operates.add_argument("--data", metavar="FOLDER", help="of the running `darbar up` (DARBAR_DATA, ./var)")
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser
@@ -141,6 +174,46 @@ def _migrate(asked_service: Service) -> None:
             apply_migrations(asked_service, owner_url=settings.owner_database_url, service_role=settings.service_role)
         )
     print_line("\n".join(applied) if applied else f"{asked_service.name}: nothing to apply")
+
+
+def _operate(asked: argparse.Namespace) -> None:
+    environ = environment()
+    data = load(UpSettings, prefix=PREFIX, environ=environ).data if asked.data is None else asked.data
+    given = load(AdminSettings, prefix=ADMIN_PREFIX, environ=environ).nats_url
+    nats_url = given or load(GivenServers, prefix="", environ=environ).nats_url or nats_url_in(Path(data), ADMIN)
+    logs.configure("", level="error")
+    action: OperatorAction = "resume" if asked.command == "thaw" else "void"
+    request = OperateTable(asked.table, action, asked.operator or _user_name(), asked.reason)
+    asyncio.run(_ask_table(request, nats_url))
+    print_line(OPERATED[action])
+
+
+def _user_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # In a container a user may have no name.
+        return f"user {os.getuid()}"
+
+
+async def _ask_table(request: OperateTable, nats_url: str) -> None:
+    """The process that holds the table, whichever it is. Asking again is safe."""
+    try:
+        bus = await Bus.connect(nats_url, name=ADMIN)
+    except (Unavailable, ServerTooOld) as error:
+        raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
+    try:
+        where = WhereRequest(request.table_id)
+        owner = await bus.request(subjects.TABLE_WHERE, where, WhereAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
+        if owner.process_id is None:
+            raise Failure(ExitCode.UNANSWERED, "no process holds this table just now; try again")
+        subject = subjects.table_operate(owner.process_id)
+        await bus.request(subject, request, TableOperated, timeout_seconds=ANSWER_SECONDS_MAX)
+    except Refused as refusal:
+        raise Failure(ExitCode.REFUSED, str(refusal)) from refusal
+    except Unavailable as error:
+        raise Failure(ExitCode.UNANSWERED, f"{error}; try again") from error
+    finally:
+        await bus.close()
 
 
 def _rights() -> str:

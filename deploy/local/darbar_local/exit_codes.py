@@ -28,6 +28,8 @@ class ExitCode(IntEnum):
     MIGRATION_REFUSED = 9
     SERVICE_FAILED = 10
     FOLDER_UNUSABLE = 11
+    REFUSED = 12
+    UNANSWERED = 13
 
 
 class Failure(Exception):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -85,6 +86,17 @@ async def _both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_
     if isinstance(two, BaseException):
         raise two
     return one, two
+
+
+def nats_url_in(folder: Path, user: str) -> str:
+    """Where this user finds the NATS that `darbar up` runs with its data in this folder. Raises Failure."""
+    try:
+        return NatsServer(DataDir(folder).nats).url(user)
+    except (OSError, ValueError, KeyError) as error:
+        raise Failure(
+            ExitCode.SERVER_FAILED,
+            f"no `darbar up` of yours runs NATS with its data in {folder}: give --data, or DARBAR_ADMIN_NATS_URL",
+        ) from error
 
 
 async def prepare_databases(admin_url: str, folder: DataDir) -> dict[str, DatabaseUrls]:

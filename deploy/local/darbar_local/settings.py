@@ -12,6 +12,7 @@ from darbar_local.services import ALL, Service
 from darbar_local.wiring import READY_SECONDS_MAX, example, variables
 
 PREFIX = "DARBAR_"
+ADMIN_PREFIX = "DARBAR_ADMIN_"
 # Of test runs; whoever starts `darbar` in one need not hide them.
 _OF_TESTS = "DARBAR_TEST_"
 
@@ -31,6 +32,12 @@ class GivenServers(msgspec.Struct, frozen=True, kw_only=True):
     """Read from DATABASE_URL (of an admin, who may make databases and roles) and NATS_URL."""
 
     database_url: str = ""
+    nats_url: str = ""
+
+
+class AdminSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_ADMIN_NATS_URL: how an operator reaches tables that no `darbar up` here serves."""
+
     nats_url: str = ""
 
 
@@ -62,7 +69,8 @@ def load_up(environ: Mapping[str, str]) -> UpSettings:
             service.settings(variables(service, wiring, address="127.0.0.1:1", given=environ))
         except SettingsInvalid as error:
             problems += error.problems
-    known = [*names(UpSettings, PREFIX), *(name for service in ALL for name in _names_of(service))]
+    own = [*names(UpSettings, PREFIX), *names(AdminSettings, ADMIN_PREFIX)]
+    known = [*own, *(name for service in ALL for name in _names_of(service))]
     problems += unknown(_without_tests(environ), known, prefix=PREFIX)
     if problems:
         raise SettingsInvalid(problems)

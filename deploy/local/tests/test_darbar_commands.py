@@ -97,7 +97,7 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
     assert main([]) == 0
 
     listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert [name for name, _ in listed] == ["up", "serve", "migrate", "rights", "version"]
+    assert [name for name, _ in listed] == ["up", "serve", "migrate", "thaw", "void", "rights", "version"]
 
 
 async def test_serve_names_all_that_is_wrong_and_what_nothing_reads(darbar: Start) -> None:
@@ -111,7 +111,10 @@ async def test_serve_names_all_that_is_wrong_and_what_nothing_reads(darbar: Star
     )
 
 
-@pytest.mark.parametrize("arguments", [["up", "--port", "70000"], ["serve", "kitchen"], ["up", "--tables", "0"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["up", "--port", "70000"], ["serve", "kitchen"], ["up", "--tables", "0"], ["thaw", "some-table"], ["void"]],
+)
 def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)

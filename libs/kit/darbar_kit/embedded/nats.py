@@ -91,9 +91,9 @@ class NatsServer:
         return complaint
 
     def url(self, user: str) -> str:
-        """Where this user connects. Only while the server runs."""
-        password = self._passwords()[user]
-        return f"nats://{quote(user)}:{password}@{HOST}:{self._port}"
+        """Where this user connects. Only while the server runs, in this process or in another one."""
+        port = self._port or int((self._folder / "port").read_text())
+        return f"nats://{quote(user)}:{self._passwords()[user]}@{HOST}:{port}"
 
     async def stop(self) -> None:
         """Ends the server; what it has acknowledged is on the disk."""

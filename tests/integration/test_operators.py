@@ -1,0 +1,133 @@
+"""Operators help a table from the command line: it goes on as if nothing had been, or every bet goes back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from fault_stack import FaultStack, fault_stack
+from long_games import GAME_SECONDS_MAX, LongTable, long_table
+from whole_games import BACKOFF, game_of, in_the_middle_of_round
+
+from darbar_client import Darbar
+from darbar_client.demo.checks import FIRST_COINS
+from darbar_client.demo.local_server import LocalServer
+from darbar_kit.testing import eventually
+from darbar_local.exit_codes import ExitCode
+from darbar_local.testing import run
+
+FROZEN_SECONDS_MAX = 15.0
+_PLANT = """
+INSERT INTO event (table_id, version, kind, body, at, chain)
+SELECT table_id, max(version) + 1, 'nonsense', '{}', now(), sha256('planted'::bytea)
+  FROM event WHERE table_id = $1::text::uuid GROUP BY table_id
+"""
+_MEND = "DELETE FROM event WHERE table_id = $1::text::uuid AND kind = 'nonsense'"
+_RESUMED = "SELECT body->>'operator' AS by, body->>'why' AS why FROM event WHERE kind = 'table_resumed'"
+Count = Callable[[str], None]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
+    async with fault_stack(stack_folder) as started:
+        yield started
+
+
+@pytest.fixture
+async def guests(stack: FaultStack) -> AsyncIterator[Darbar]:
+    await stack.ready()
+    async with Darbar(stack.url, backoff=BACKOFF) as opened:
+        yield opened
+
+
+async def operate(*arguments: str, **variables: str) -> tuple[int, str]:
+    """The command's exit code, and what it says."""
+    async with run(*arguments, variables=variables) as command:
+        code, complaints = await command.end()
+        return code, "\n".join([*command.lines, complaints])
+
+
+async def test_a_thawed_table_is_played_to_its_end_and_proven(stack: FaultStack, guests: Darbar, count: Count) -> None:
+    thaw = ("thaw", "--reason", "the row is gone", "--operator", "olga")
+    nats = {"DARBAR_ADMIN_NATS_URL": stack.nats.url("operator")}
+    table, healthy = await long_table(guests), await long_table(guests, seed=2)
+    async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
+        tasks.create_task(table.play())
+        tasks.create_task(healthy.play())
+        await _in_the_middle(table)
+        await _poison(stack, table.table_id)
+        refused = await operate(*thaw, table.table_id, **nats)
+        await stack.stored.ask("tables", _MEND, table.table_id)
+        thawed = [await operate(*thaw, table.table_id, **nats) for _ in range(2)]
+        table.stop_after_this_game()
+        healthy.stop_after_this_game()
+    assert (refused[0], "table_unreadable" in refused[1]) == (ExitCode.REFUSED, True)
+    assert thawed == [(ExitCode.FINE, "The table goes on: players can come back to it.\n")] * 2
+    assert [tuple(row) for row in await stack.stored.ask("tables", _RESUMED)] == [("olga", "the row is gone")]
+    events = [await one.proven() for one in (table, healthy)]
+    count(f"{events[0]} events of a table that was thawed proven, {events[1]} of one that was not touched")
+
+
+async def test_a_voided_round_gives_every_bet_back(server: LocalServer, darbar: Darbar, count: Count) -> None:
+    void = ("void", "--reason", "nobody can go on", "--data", str(server.log.parent / "data"))
+    game = await game_of(darbar)
+    playing = asyncio.create_task(game.play())
+    await in_the_middle_of_round(game.table, 2)
+
+    said = [await operate(*void, game.table.table_id) for _ in range(2)]
+
+    assert [code for code, _ in said] == [ExitCode.FINE] * 2
+    assert said[0] == said[1]
+    players = [participant.player for participant in game.participants]
+
+    async def all_is_back() -> bool:
+        wallets = [await player.wallet() for player in players]
+        return not any(wallet.reserved_coins or wallet.in_pots_coins for wallet in wallets)
+
+    await eventually(all_is_back, seconds=30)
+    playing.cancel()
+    await asyncio.gather(playing, return_exceptions=True)
+    # What the first round, which was over, had moved stays moved.
+    assert sum([(await player.wallet()).balance_coins for player in players]) == FIRST_COINS * len(players)
+    returned = [[entry for entry in await player.ledger() if entry.purpose == "voided"] for player in players]
+    assert all(returned)
+    assert (await players[0].coins_audit()).is_good
+    count(f"{sum(len(entries) for entries in returned)} entries give bets back")
+
+
+async def test_what_is_not_there_is_told_with_an_exit_code(server: LocalServer, tmp_path: Path) -> None:
+    here, unknown = str(server.log.parent / "data"), str(uuid4())
+    code, said = await operate("thaw", unknown, "--reason", "x", "--data", here)
+    assert (code, said) == (ExitCode.REFUSED, "darbar: table_unknown: There is no such table.\n")
+    code, said = await operate("void", unknown, "--reason", "two\nlines", "--data", here)
+    assert (code, "message_invalid" in said) == (ExitCode.REFUSED, True)
+    code, said = await operate("void", unknown, "--reason", "x", "--data", str(tmp_path / "nowhere"))
+    assert (code, "no `darbar up` of yours" in said) == (ExitCode.SERVER_FAILED, True)
+    assert not (tmp_path / "nowhere").exists()
+    code, said = await operate("void", unknown, "--reason", "x", DARBAR_ADMIN_NATS_URL="nats://127.0.0.1:1")
+    assert (code, "bus_unreachable" in said) == (ExitCode.SERVER_FAILED, True)
+
+
+async def test_where_no_process_holds_tables_one_is_told_to_try_again(nats_server: str) -> None:
+    code, said = await operate("thaw", str(uuid4()), "--reason", "x", NATS_URL=nats_server)
+    assert (code, "no_responders" in said) == (ExitCode.UNANSWERED, True)
+
+
+async def _in_the_middle(table: LongTable) -> None:
+    await table.guests[0].table.until(lambda now: now.now.phase == "playing" and now.turn >= 8)
+
+
+async def _poison(stack: FaultStack, table_id: str) -> None:
+    """Until its owner has met the row."""
+    await stack.stored.ask("tables", _PLANT, table_id)
+
+    async def is_frozen() -> bool:
+        return bool(
+            await stack.stored.ask("tables", "SELECT 1 FROM frozen_table WHERE table_id = $1::text::uuid", table_id)
+        )
+
+    await eventually(is_frozen, seconds=FROZEN_SECONDS_MAX)
