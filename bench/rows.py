@@ -38,6 +38,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "serving": Target("ratio", 0.7),
         "serving_bytes": Target("value", 700, "less"),
         "serving_memory": Target("value", 80, "less"),
+        "inspection": Target("ratio", 2.0, "less"),
         "append": Target("ratio", 0.7),
         "rebuild": Target("value", 100_000),
         "table_memory": Target("value", 8, "less"),

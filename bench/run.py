@@ -24,6 +24,7 @@ SCRIPTS: Mapping[str, str] = MappingProxyType(
         "serving": "serving_bench",
         "serving_bytes": "serving_bench",
         "serving_memory": "serving_bench",
+        "inspection": "inspection_bench",
         "append": "append_bench",
         "rebuild": "rebuild_bench",
         "table_memory": "rebuild_bench",

@@ -122,6 +122,10 @@ class Darbar:
             plan += await self._open_table()
         return plan
 
+    def token(self, account: str) -> str:
+        """Shows that somebody is this account."""
+        return self._tokens.write(Claims(account_id=account, name=account.capitalize(), avatar="fox", role="player"))
+
     async def _open_table(self) -> list[str]:
         table_id = str(uuid4())
         accounts = [f"{table_id[:8]}{seat}" for seat in range(SEATS)]
@@ -138,8 +142,7 @@ class Darbar:
         return [f"/play/tables/{table_id}/socket\t{self._hello(account)}\t" for account in accounts]
 
     def _hello(self, account: str) -> str:
-        token = self._tokens.write(Claims(account_id=account, name=account.capitalize(), avatar="fox", role="player"))
-        hello = {"type": "hello", "protocol": PROTOCOL, "token": token, "version": 0}
+        hello = {"type": "hello", "protocol": PROTOCOL, "token": self.token(account), "version": 0}
         return msgspec.json.encode(hello).decode()
 
 

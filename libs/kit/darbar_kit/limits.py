@@ -1,11 +1,13 @@
-"""How often somebody may ask. Open this about `too_many_requests`."""
+"""How often somebody may ask, and how many at once. Open this about `too_many_requests` and `busy`."""
 
+import asyncio
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from hashlib import sha256
 
-from darbar_kit.errors import KitReason, Refused
+from darbar_kit.errors import KitReason, Refused, Unavailable
 
 # A key whose bucket is full again needs no entry; past this many the longest unused one is dropped.
 KEYS_MAX = 100_000
@@ -80,3 +82,24 @@ class Rate:
         wait_seconds = self._buckets.take(key)
         if wait_seconds > 0:
             raise TooManyRequests(self.name, wait_seconds)
+
+
+class Places:
+    """At most `taken_max` are inside at once; `waiting_max` more wait, and beyond that callers are sent away."""
+
+    def __init__(self, *, taken_max: int, waiting_max: int) -> None:
+        self._free = asyncio.Semaphore(taken_max)
+        self._callers_max = taken_max + waiting_max
+        self._callers = 0
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Whoever came first is inside first. Raises Unavailable `busy`."""
+        if self._callers >= self._callers_max:
+            raise Unavailable(KitReason.BUSY)
+        self._callers += 1
+        try:
+            async with self._free:
+                yield
+        finally:
+            self._callers -= 1

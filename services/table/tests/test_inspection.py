@@ -145,6 +145,31 @@ async def test_more_readers_than_there_is_room_for_are_sent_away_and_come_back(
     assert (await _get(stack, path, "ann"))[0] == 200
 
 
+async def test_one_page_of_a_replay_is_read_at_a_time_and_those_without_room_are_sent_away(
+    start_table: StartTable, table_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspection, "PAGES_WAITING_MAX", 1)
+    stack = await start_table(count_in_seconds=0.05)
+    path = f"/v1/tables/{await stack.open_table()}/replay"
+    owner = await asyncpg.connect(table_database.owner_url)
+
+    async def reads() -> bool:
+        return bool(await owner.fetch("SELECT 1 FROM pg_locks WHERE NOT granted"))
+
+    async with owner.transaction():
+        await owner.execute("LOCK TABLE event")
+        read = asyncio.ensure_future(_get(stack, path, "ann"))
+        await eventually(reads)
+        others = [asyncio.ensure_future(_get(stack, path, name)) for name in ("bob", "cyn", "dan")]
+        done, waiting = await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
+        while len(done) < 2:
+            more, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            done |= more
+        assert [(status, answer["code"]) for status, answer in (one.result() for one in done)] == [(503, "busy")] * 2
+    await owner.close()
+    assert [(await one)[0] for one in (read, *waiting)] == [200, 200]
+
+
 async def _audit_between_rounds(stack: Stack, table_id: str) -> dict[str, Any]:
     async def answered() -> dict[str, Any] | None:
         status, audit = await _get(stack, f"/v1/tables/{table_id}/audit", "ann")

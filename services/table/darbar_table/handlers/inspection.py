@@ -12,7 +12,7 @@ import msgspec
 from darbar_contracts.api import Replay, ReplayEvent, TableAudit
 from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest
-from darbar_kit.limits import Rate, TooManyRequests
+from darbar_kit.limits import Places, Rate, TooManyRequests
 from darbar_kit.offload import Offload
 from darbar_kit.tokens import Claims
 from darbar_rules.game import Refusal
@@ -27,6 +27,9 @@ from darbar_table.settings import Settings
 from darbar_table.store.store import ReplayHead, Store, StoredEvent
 
 REPLAY_EVENTS_MAX = 500
+# The loop that serves moves has never more than one page to do between two of them.
+PAGES_READ_AT_ONCE_MAX = 1
+PAGES_WAITING_MAX = 64
 LOGS_READ_AT_ONCE_MAX = 1
 LOGS_WAITING_MAX = 16
 LOG_SECONDS_MAX = 20.0
@@ -48,24 +51,16 @@ class Inspection:
         self._replays = Rate("replays", settings.replays_a_minute_max, MINUTE_SECONDS, clock=monotonic)
         self._audits = Rate("audits", settings.audits_a_minute_max, MINUTE_SECONDS, clock=monotonic)
         self._asking: set[str] = set()
+        self._pages = Places(taken_max=PAGES_READ_AT_ONCE_MAX, waiting_max=PAGES_WAITING_MAX)
         self._log_readers = Offload(
             running_max=LOGS_READ_AT_ONCE_MAX, waiting_max=LOGS_WAITING_MAX, seconds_max=LOG_SECONDS_MAX
         )
 
     async def replay(self, table_id: UUID, claims: Claims, *, after: int) -> Replay:
-        """Raises Refused table_unknown, table_private, too_many_requests."""
+        """Raises Refused table_unknown, table_private, too_many_requests, and Unavailable busy."""
         with self._one_at_a_time(claims.account_id, self._replays):
-            head = await self._store.replay_head(table_id, claims.account_id)
-            if head is None:
-                raise refused(TableReason.TABLE_UNKNOWN)
-            created = _created(head)
-            rows = await self._store.log_page(table_id, after=after, last=head.last, rows_max=REPLAY_EVENTS_MAX + 1)
-        return Replay(
-            table_id=str(table_id),
-            terms=created.terms,
-            events=tuple(_shown(row, head.bags_shown) for row in rows[:REPLAY_EVENTS_MAX]),
-            more=len(rows) > REPLAY_EVENTS_MAX,
-        )
+            async with self._pages.place():
+                return await self._page(table_id, claims.account_id, after=after)
 
     async def audit(self, table_id: UUID, claims: Claims) -> TableAudit:
         """The log against the chain and against memory. Between rounds, for those who sit or sat there."""
@@ -101,6 +96,19 @@ class Inspection:
         if answer is None:
             raise refused(TableReason.TABLE_UNKNOWN)
         return answer
+
+    async def _page(self, table_id: UUID, account_id: str, *, after: int) -> Replay:
+        head = await self._store.replay_head(table_id, account_id)
+        if head is None:
+            raise refused(TableReason.TABLE_UNKNOWN)
+        created = _created(head)
+        rows = await self._store.log_page(table_id, after=after, last=head.last, rows_max=REPLAY_EVENTS_MAX + 1)
+        return Replay(
+            table_id=str(table_id),
+            terms=created.terms,
+            events=tuple(_shown(row, head.bags_shown) for row in rows[:REPLAY_EVENTS_MAX]),
+            more=len(rows) > REPLAY_EVENTS_MAX,
+        )
 
     @contextmanager
     def _one_at_a_time(self, account_id: str, rate: Rate) -> Iterator[None]:

@@ -1,0 +1,165 @@
+"""The slowest moves while many read a long log, beside the same moves without. Open this about the inspection row.
+
+    python -m bench.inspection_bench [--seconds 8] [--turns 3] [--tables 20]
+
+Forty people who have sat at one table ask at once, half of them for its audit and half for its replay, page after page,
+and ask again as soon as they may. Limits are those of production. Other tables play in a closed loop meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import aiohttp
+import asyncpg
+import msgspec
+import uvloop
+from bench import stack
+from bench.load import Window, compiled, drive
+from bench.logs import COLUMNS, Script, records, stored
+from bench.rows import Row, made
+from bench.serving_bench import WARM_SECONDS, Turns
+
+from darbar_contracts.tables import Person
+
+EVENTS = 10_000
+READERS = 40
+# A refusal says when to come back.
+REFUSED = (429, 503)
+
+
+class _Page(msgspec.Struct, frozen=True):
+    events: list[msgspec.Raw]
+    more: bool = False
+
+
+class Readers:
+    """Those who look at one log. `answers` counts them by what they asked for and the status."""
+
+    def __init__(self, darbar: stack.Darbar, table_id: UUID) -> None:
+        self._darbar = darbar
+        self._url = f"http://{stack.HOST}:{darbar.port}/v1/tables/{table_id}"
+        self.answers: Counter[tuple[str, int]] = Counter()
+
+    @asynccontextmanager
+    async def reading(self, accounts: list[str]) -> AsyncIterator[None]:
+        """From the beginning of the block to its end."""
+        connector = aiohttp.TCPConnector(limit=len(accounts))
+        async with aiohttp.ClientSession(connector=connector) as session, asyncio.TaskGroup() as tasks:
+            running = [
+                tasks.create_task(self._audits(session, account) if number % 2 else self._replays(session, account))
+                for number, account in enumerate(accounts)
+            ]
+            yield
+            for task in running:
+                task.cancel()
+
+    async def _audits(self, session: aiohttp.ClientSession, account: str) -> None:
+        while True:
+            await self._ask(session, account, "audit")
+
+    async def _replays(self, session: aiohttp.ClientSession, account: str) -> None:
+        after = 0
+        while True:
+            body = await self._ask(session, account, "replay", f"?after={after}")
+            if body is not None:
+                page = msgspec.json.decode(body, type=_Page)
+                after = after + len(page.events) if page.more else 0
+
+    async def _ask(self, session: aiohttp.ClientSession, account: str, what: str, query: str = "") -> bytes | None:
+        """Nothing when it was refused, after the pause that the refusal asks for."""
+        headers = {"Authorization": f"Bearer {self._darbar.token(account)}"}
+        async with session.get(f"{self._url}/{what}{query}", headers=headers) as answered:
+            body = await answered.read()
+            self.answers[what, answered.status] += 1
+            if answered.status == 200:
+                return body
+            if answered.status not in REFUSED:
+                raise RuntimeError(f"{what}: {answered.status} {body[:200]!r}")
+            pause_seconds = float(answered.headers["Retry-After"])
+        await asyncio.sleep(pause_seconds)
+        return None
+
+
+async def planted(url: str, people: list[str]) -> UUID:
+    """A table at which all of these have sat, with a long log and no round under way."""
+    script = Script()
+    for account in people:
+        script.visit(Person(account, account.capitalize(), "fox"))
+    rows = stored(script.play_to_rest(EVENTS))
+    table_id = uuid4()
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.copy_records_to_table(
+            "event", records=records(table_id, rows, datetime.now(UTC)), columns=COLUMNS
+        )
+        await connection.execute("ANALYZE event")
+    finally:
+        await connection.close()
+    return table_id
+
+
+async def bench(*, tables: int, turns: int, seconds: float) -> Row:
+    """Bring everything up, measure with readers and without in turns, take it down."""
+    people = [f"reader{number}" for number in range(READERS * turns)]
+    quiet, read = Turns("table"), Turns("table")
+    async with stack.servers() as servers, stack.darbar(servers) as darbar:
+        readers = Readers(darbar, await planted(darbar.tables_url, people))
+        program, plan = compiled(servers.folder), servers.folder / "plan"
+        plan.write_text("".join(f"{line}\n" for line in await darbar.open_tables(tables)))
+
+        async def window() -> Window:
+            return await drive(
+                program, port=darbar.port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=darbar.pids
+            )
+
+        for turn in range(turns):
+            quiet.add(await window())
+            # Limits are of an account: others come in each turn, so that as many are let in.
+            async with readers.reading(people[turn * READERS : (turn + 1) * READERS]):
+                read.add(await window())
+    return row(quiet, read, readers.answers)
+
+
+def row(quiet: Turns, read: Turns, answers: Counter[tuple[str, int]]) -> Row:
+    """What the windows say."""
+    return made(
+        "inspection",
+        "ms, p99 of a move while 40 read a log of 10,000 events",
+        value=read.mean("p99_ms"),
+        reference="without them",
+        reference_value=quiet.mean("p99_ms"),
+        beside={
+            "p50_ms": read.mean("p50_ms"),
+            "quiet_p50_ms": quiet.mean("p50_ms"),
+            "moves": read.moves,
+            "quiet_moves": quiet.moves,
+            "audits": answers["audit", 200],
+            "replay_pages": answers["replay", 200],
+            "sent_away": sum(count for (_, status), count in answers.items() if status in REFUSED),
+            "refused": quiet.total("refused") + read.total("refused"),
+            "closed": quiet.total("closed") + read.total("closed"),
+        },
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=8.0, help="of each window")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--tables", type=int, default=20)
+    options = parser.parse_args()
+    found = uvloop.run(bench(tables=options.tables, turns=options.turns, seconds=options.seconds))
+    print(msgspec.json.encode(found).decode())
+    return 0 if found.met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
