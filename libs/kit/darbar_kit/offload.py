@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TypeVar, TypeVarTuple
 
@@ -9,6 +10,9 @@ import anyio
 import anyio.to_process
 
 from darbar_kit.errors import KitReason, Unavailable
+
+# Of the processes, as `nice` counts: whoever serves others goes first.
+PRIORITY = 5
 
 _Argument = TypeVarTuple("_Argument")
 _Result = TypeVar("_Result")
@@ -44,7 +48,14 @@ class Offload:
 
     async def _run(self, work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Result:
         try:
-            return await anyio.to_process.run_sync(work, *arguments, cancellable=True, limiter=self._limiter)
+            return await anyio.to_process.run_sync(_aside, work, *arguments, cancellable=True, limiter=self._limiter)
         except anyio.BrokenWorkerProcess:
             # An idle process may have been killed long ago: a fresh one tells whether it is the work that kills.
-            return await anyio.to_process.run_sync(work, *arguments, cancellable=True, limiter=self._limiter)
+            return await anyio.to_process.run_sync(_aside, work, *arguments, cancellable=True, limiter=self._limiter)
+
+
+def _aside(work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Result:
+    """In the other process."""
+    if os.getpriority(os.PRIO_PROCESS, 0) < PRIORITY:
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
+    return work(*arguments)

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from darbar_kit.errors import Unavailable
-from darbar_kit.offload import Offload
+from darbar_kit.offload import PRIORITY, Offload
 
 RUNNING_MAX = 2
 # Some tenths of a second in which the interpreter is never let go.
@@ -28,6 +28,13 @@ async def test_the_loop_turns_while_the_work_is_done_elsewhere() -> None:
     assert work.result() == sum(STUBBORN)
     assert turns > 100
     assert await offload.run(os.getpid) != os.getpid()
+
+
+async def test_who_serves_others_goes_first() -> None:
+    offload = Offload(running_max=1, waiting_max=0, seconds_max=20)
+    for _ in range(2):
+        priority = await offload.run(os.getpriority, os.PRIO_PROCESS, 0)
+        assert priority == max(PRIORITY, os.getpriority(os.PRIO_PROCESS, 0))
 
 
 async def test_more_than_may_wait_are_sent_away_and_a_free_place_is_taken_again() -> None:
