@@ -84,17 +84,17 @@ class Rate:
             raise TooManyRequests(self.name, wait_seconds)
 
 
-class Places:
-    """At most `taken_max` are inside at once; `waiting_max` more wait, and beyond that callers are sent away."""
+class AtOnce:
+    """At most `running_max` run at once; `waiting_max` more wait, and beyond that callers are sent away."""
 
-    def __init__(self, *, taken_max: int, waiting_max: int) -> None:
-        self._free = asyncio.Semaphore(taken_max)
-        self._callers_max = taken_max + waiting_max
+    def __init__(self, *, running_max: int, waiting_max: int) -> None:
+        self._free = asyncio.Semaphore(running_max)
+        self._callers_max = running_max + waiting_max
         self._callers = 0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Whoever came first is inside first. Raises Unavailable `busy`."""
+    async def running(self) -> AsyncIterator[None]:
+        """Whoever came first runs first. Raises Unavailable `busy`."""
         if self._callers >= self._callers_max:
             raise Unavailable(KitReason.BUSY)
         self._callers += 1

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from darbar_kit.errors import Unavailable
-from darbar_kit.limits import KEY_CHARACTERS_MAX, Buckets, Places, Rate, TooManyRequests
+from darbar_kit.limits import KEY_CHARACTERS_MAX, AtOnce, Buckets, Rate, TooManyRequests
 from darbar_kit.testing import ManualClock
 
 
@@ -49,17 +49,17 @@ def test_long_keys_that_differ_at_their_ends_are_different() -> None:
     assert buckets.take(f"{long}a") > 0
 
 
-async def test_so_many_are_inside_at_once_some_wait_in_their_order_and_more_are_sent_away() -> None:
-    places = Places(taken_max=2, waiting_max=3)
-    inside, came = set[int](), list[int]()
+async def test_so_many_run_at_once_some_wait_in_their_order_and_more_are_sent_away() -> None:
+    limit = AtOnce(running_max=2, waiting_max=3)
+    running, came = set[int](), list[int]()
 
     async def visit(number: int) -> None:
-        async with places.place():
-            inside.add(number)
+        async with limit.running():
+            running.add(number)
             came.append(number)
-            assert len(inside) <= 2
+            assert len(running) <= 2
             await asyncio.sleep(0)
-            inside.remove(number)
+            running.remove(number)
 
     for _ in range(2):
         outcomes = await asyncio.gather(*(visit(number) for number in range(7)), return_exceptions=True)
@@ -67,14 +67,14 @@ async def test_so_many_are_inside_at_once_some_wait_in_their_order_and_more_are_
     assert came == [0, 1, 2, 3, 4] * 2
 
 
-async def test_who_waits_for_a_place_no_longer_is_not_counted() -> None:
-    places = Places(taken_max=1, waiting_max=1)
+async def test_who_waits_no_longer_is_not_counted() -> None:
+    limit = AtOnce(running_max=1, waiting_max=1)
 
     async def visit() -> None:
-        async with places.place():
+        async with limit.running():
             pass
 
-    async with places.place():
+    async with limit.running():
         waiting = asyncio.ensure_future(visit())
         await asyncio.sleep(0)
         with pytest.raises(Unavailable, match="busy"):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from darbar_contracts.refusals import Reason
-from darbar_kit.errors import Unavailable
+from darbar_kit.limits import AtOnce
 
 PASSWORD_CHARACTERS_MIN = 10
 PASSWORD_CHARACTERS_MAX = 128
@@ -27,31 +24,19 @@ class Passwords:
 
     def __init__(self) -> None:
         self._hasher = PasswordHasher(time_cost=PASSES, memory_cost=MEMORY_KIBIBYTES, parallelism=LANES)
-        self._places = asyncio.Semaphore(HASHES_AT_ONCE_MAX)
-        self._asked = 0
+        self._hashing = AtOnce(running_max=HASHES_AT_ONCE_MAX, waiting_max=HASHES_WAITING_MAX)
         # Checked when there is no such account, so that a wrong name takes as long as a wrong password.
         self._nobodys_hash = self._hasher.hash("nobody has this password")
 
     async def hash(self, password: str) -> str:
         """What is stored. Raises Unavailable when too many are asked for."""
-        async with self._place():
+        async with self._hashing.running():
             return await asyncio.to_thread(self._hasher.hash, password)
 
     async def verify(self, password: str, password_hash: str | None) -> bool:
         """False for None, after the usual time. Raises Unavailable when too many are asked for."""
-        async with self._place():
+        async with self._hashing.running():
             return await asyncio.to_thread(self._verify, password, password_hash)
-
-    @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        if self._asked >= HASHES_AT_ONCE_MAX + HASHES_WAITING_MAX:
-            raise Unavailable(Reason.BUSY)
-        self._asked += 1
-        try:
-            async with self._places:
-                yield
-        finally:
-            self._asked -= 1
 
     def _verify(self, password: str, password_hash: str | None) -> bool:
         try:

@@ -12,7 +12,7 @@ import msgspec
 from darbar_contracts.api import Replay, ReplayEvent, TableAudit
 from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest
-from darbar_kit.limits import Places, Rate, TooManyRequests
+from darbar_kit.limits import AtOnce, Rate, TooManyRequests
 from darbar_kit.offload import Offload
 from darbar_kit.tokens import Claims
 from darbar_rules.game import Refusal
@@ -51,7 +51,7 @@ class Inspection:
         self._replays = Rate("replays", settings.replays_a_minute_max, MINUTE_SECONDS, clock=monotonic)
         self._audits = Rate("audits", settings.audits_a_minute_max, MINUTE_SECONDS, clock=monotonic)
         self._asking: set[str] = set()
-        self._pages = Places(taken_max=PAGES_READ_AT_ONCE_MAX, waiting_max=PAGES_WAITING_MAX)
+        self._pages = AtOnce(running_max=PAGES_READ_AT_ONCE_MAX, waiting_max=PAGES_WAITING_MAX)
         self._log_readers = Offload(
             running_max=LOGS_READ_AT_ONCE_MAX, waiting_max=LOGS_WAITING_MAX, seconds_max=LOG_SECONDS_MAX
         )
@@ -59,7 +59,7 @@ class Inspection:
     async def replay(self, table_id: UUID, claims: Claims, *, after: int) -> Replay:
         """Raises Refused table_unknown, table_private, too_many_requests, and Unavailable busy."""
         with self._one_at_a_time(claims.account_id, self._replays):
-            async with self._pages.place():
+            async with self._pages.running():
                 return await self._page(table_id, claims.account_id, after=after)
 
     async def audit(self, table_id: UUID, claims: Claims) -> TableAudit:
