@@ -91,8 +91,19 @@ async def test_questions_about_a_private_table_are_refused(
     assert (answered, refusal["code"]) == (status, code)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE event SET body = replace(body::text, '\"seat\":2', '\"seat\":3')::json WHERE version = 2",
+        "UPDATE event SET body = '{}' WHERE version = 3",
+        "UPDATE event SET kind = 'flown_away' WHERE version = 3",
+        "UPDATE event SET kind = 'player_went_offline', body = '{\"seat\": 99}' WHERE version = 3",
+        "UPDATE event SET at = at - interval '1 second' WHERE version = 1",
+        "DELETE FROM event WHERE version = 4",
+    ],
+)
 async def test_an_audit_finds_the_log_whole_and_a_tampered_one_not(
-    start_table: StartTable, table_database: TestDatabase
+    start_table: StartTable, table_database: TestDatabase, damage: str
 ) -> None:
     stack = await start_table(count_in_seconds=2.0, audits_a_minute_max=0)
     table_id = await _one_round(stack)
@@ -103,11 +114,7 @@ async def test_an_audit_finds_the_log_whole_and_a_tampered_one_not(
     for player in stack.players:
         assert (await player.command("leave"))["type"] == "event"
     connection = await asyncpg.connect(table_database.owner_url)
-    await connection.execute(
-        "UPDATE event SET body = replace(body::text, '\"seat\":2', '\"seat\":3')::json"
-        " WHERE table_id = $1 AND version = 2",
-        UUID(table_id),
-    )
+    await connection.execute(f"{damage} AND table_id = $1", UUID(table_id))
     await connection.close()
     assert (await _audit_between_rounds(stack, table_id))["chain_holds"] is False
 

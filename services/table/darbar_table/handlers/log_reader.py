@@ -20,9 +20,8 @@ from darbar_table.domain.evolve import evolve
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.state import Table, unopened
 from darbar_table.domain.visibility import at_rest
-from darbar_table.store.chain import first_link, link
 from darbar_table.store.codec import Codecs
-from darbar_table.store.replay import decode
+from darbar_table.store.replay import chain_fault, decode
 from darbar_table.store.store import VERSION_MAX, Store, StoredEvent
 
 PAGE_ROWS = 2_000
@@ -44,7 +43,7 @@ class LogAudit(msgspec.Struct, frozen=True):
 def read_audit(database_url: str, table_id: UUID, account_id: str, version_max: int | None) -> LogAudit | None:
     """The log up to a version, replayed and its chain followed; None for no table.
 
-    Raises LogBroken, KindUnknown, DatabaseAway.
+    Raises DatabaseAway, and LogBroken or KindUnknown for a log that is whole and can't be read by this version.
     """
     return _with_store(database_url, lambda store: _audit(store, table_id, account_id, version_max))
 
@@ -60,17 +59,28 @@ def fingerprint(table: Table) -> str:
 
 
 async def _audit(store: Store, table_id: UUID, account_id: str, version_max: int | None) -> LogAudit | None:
-    chain, fault, sat_here = first_link(table_id), None, False
+    """A log is replayed up to where its chain breaks: what comes after it may be anything."""
+    last = VERSION_MAX if version_max is None else version_max
+    fault = await _chain_fault(store, table_id, last)
+    sat_here = False
     table: Table | None = None
-    async for row, event, after in _replayed(store, table_id, VERSION_MAX if version_max is None else version_max):
-        due = link(chain, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
-        if fault is None and due != row.chain:
-            fault = row.version
-        chain, table = row.chain, after
-        sat_here = sat_here or _seats(event) == account_id
+    async for _, event, after in _replayed(store, table_id, last if fault is None else max(1, fault - 1)):
+        table, sat_here = after, sat_here or _seats(event) == account_id
     if table is None:
         return None
-    return LogAudit(table.version, sat_here, at_rest(table), fault, fingerprint(table))
+    return LogAudit(table.version, sat_here, fault is not None or at_rest(table), fault, fingerprint(table))
+
+
+async def _chain_fault(store: Store, table_id: UUID, last: int) -> int | None:
+    before: StoredEvent | None = None
+    while rows := await store.log_page(
+        table_id, after=0 if before is None else before.version, last=last, rows_max=PAGE_ROWS
+    ):
+        fault = chain_fault(table_id, rows, after=before)
+        if fault is not None:
+            return fault
+        before = rows[-1]
+    return None
 
 
 async def _milestones(store: Store, table_id: UUID, after: int, generation: int) -> MilestonesAnswer | None:

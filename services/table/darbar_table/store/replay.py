@@ -29,10 +29,13 @@ def rebuilt(table_id: UUID, events: Iterable[TableEvent], rules: AnyGame) -> Tab
     return table
 
 
-def chain_fault(table_id: UUID, rows: Sequence[StoredEvent]) -> int | None:
-    """The first version whose chain does not follow from the one before; None when the log is as it was written."""
-    previous = first_link(table_id)
-    for expected, row in enumerate(rows, start=1):
+def chain_fault(table_id: UUID, rows: Sequence[StoredEvent], *, after: StoredEvent | None = None) -> int | None:
+    """The first version whose chain does not follow from the one before; None when the log is as it was written.
+
+    `after` is the row before these, None at the beginning.
+    """
+    previous = first_link(table_id) if after is None else after.chain
+    for expected, row in enumerate(rows, start=1 if after is None else after.version + 1):
         due = link(previous, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
         if row.version != expected or due != row.chain:
             return expected
