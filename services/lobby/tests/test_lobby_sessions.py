@@ -20,6 +20,7 @@ from darbar_lobby.domain.sessions import token_sha256
 RACES = 1000
 GUESTS_RACING = 50
 RACES_SEED = 20
+TRIES_MAX = 20
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -30,6 +31,15 @@ async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterat
 
 async def refreshed(caller: Caller, refresh_token: str) -> Reply:
     return await caller.post("/v1/sessions", {"refresh_token": refresh_token})
+
+
+async def answered(caller: Caller, refresh_token: str) -> Reply:
+    """On a busy machine the database may be slow to answer; a client asks again."""
+    for _ in range(TRIES_MAX):
+        reply = await refreshed(caller, refresh_token)
+        if reply.status != 503:
+            break
+    return reply
 
 
 async def used_since(lobby: LobbyServer, caller: Caller, seconds: float) -> None:
@@ -128,9 +138,9 @@ async def races_of(guest: Caller, other: TestClient, count: int, seed: int) -> l
     token, answers = guest.refresh_token, []
     for _ in range(count):
         tabs = [Caller(dice.choice((guest.client, other)), guest.address, {}) for _ in range(dice.randint(2, 5))]
-        told = await asyncio.gather(*(refreshed(tab, token) for tab in tabs))
+        told = await asyncio.gather(*(answered(tab, token) for tab in tabs))
         lost = [tab for tab in tabs if dice.random() < 0.5]
-        told += await asyncio.gather(*(refreshed(tab, token) for tab in lost))
+        told += await asyncio.gather(*(answered(tab, token) for tab in lost))
         assert len({reply.body.get("refresh_token") for reply in told}) == 1, (seed, [reply.body for reply in told])
         token = told[0].body["refresh_token"]
         answers += told
