@@ -14,6 +14,7 @@ import msgspec
 import uvloop
 
 from darbar_contracts import subjects
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import OperateTable, OperatorAction, TableOperated, WhereAnswer, WhereRequest
 from darbar_kit import logs, service
 from darbar_kit.bus import Bus, ServerTooOld
@@ -44,6 +45,8 @@ PASSWORD_BYTES = 24
 ADMIN = "admin"
 # A table process gives up sooner.
 ANSWER_SECONDS_MAX = 15.0
+# The table is on its way to another process.
+MOVING = (Reason.NOT_OWNER, Reason.UNAVAILABLE)
 OPERATED: Mapping[OperatorAction, str] = {
     "resume": "The table goes on: players can come back to it.",
     "void": "The table is voided: it closes as soon as its stakes, if there are any, have gone back.",
@@ -209,7 +212,7 @@ async def _ask_table(request: OperateTable, nats_url: str) -> None:
         subject = subjects.table_operate(owner.process_id)
         await bus.request(subject, request, TableOperated, timeout_seconds=ANSWER_SECONDS_MAX)
     except Refused as refusal:
-        raise Failure(ExitCode.REFUSED, str(refusal)) from refusal
+        raise Failure(ExitCode.UNANSWERED if refusal.code in MOVING else ExitCode.REFUSED, str(refusal)) from refusal
     except Unavailable as error:
         raise Failure(ExitCode.UNANSWERED, f"{error}; try again") from error
     finally:

@@ -1,5 +1,7 @@
-"""The smaller commands: serve, migrate, version. Open this when a container doesn't start."""
+"""The smaller commands: serve, migrate, thaw, void, version. Open this when a container doesn't start."""
 
+import os
+import pwd
 import re
 import secrets
 import signal
@@ -8,11 +10,17 @@ from collections.abc import Awaitable, Callable
 import aiohttp
 import pytest
 
+from darbar_contracts.refusals import Reason
+from darbar_contracts.subjects import TABLE_WHERE, table_operate
+from darbar_contracts.tables import OperateTable, TableOperated, WhereAnswer, WhereRequest
+from darbar_kit.bus import Bus
 from darbar_kit.database.provision import DatabaseUrls, provision
+from darbar_kit.errors import Refused
 from darbar_kit.service import reserve
-from darbar_kit.testing import eventually
+from darbar_kit.testing import MakeNats, eventually
 from darbar_local.commands import main
 from darbar_local.exit_codes import ExitCode
+from darbar_local.servers import PERMISSIONS_OF_USERS
 from darbar_local.testing import Darbar
 
 Start = Callable[..., Awaitable[Darbar]]
@@ -121,3 +129,57 @@ def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.Ca
 
     assert ended.value.code == 2
     assert "usage: darbar" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("owner", "refusal", "code", "said"),
+    [
+        (None, None, ExitCode.UNANSWERED, "no process holds this table just now; try again"),
+        ("p1", Reason.NOT_OWNER, ExitCode.UNANSWERED, "not_owner: Another process serves this table."),
+        ("p1", Reason.UNAVAILABLE, ExitCode.UNANSWERED, "unavailable: This can't be done just now. Try again."),
+        ("p1", Reason.TABLE_CLOSED, ExitCode.REFUSED, "table_closed: This table is closed."),
+        ("gone", None, ExitCode.UNANSWERED, "no_responders: nobody serves table.at.gone.operate; try again"),
+    ],
+)
+async def test_what_a_table_does_not_do_for_its_operator_is_told_with_a_code(
+    darbar: Start, make_nats: MakeNats, owner: str | None, refusal: Reason | None, code: ExitCode, said: str
+) -> None:
+    server = await make_nats(PERMISSIONS_OF_USERS)
+    table = await Bus.connect(server.url("table"), name="table")
+
+    async def where(_request: WhereRequest) -> WhereAnswer:
+        return WhereAnswer(owner)
+
+    async def operate(_request: OperateTable) -> TableOperated:
+        assert refusal is not None
+        raise Refused(refusal)
+
+    await table.serve(TABLE_WHERE, WhereRequest, where)
+    await table.serve(table_operate("p1"), OperateTable, operate)
+
+    void = await darbar("void", "some-table", "--reason", "why", DARBAR_ADMIN_NATS_URL=server.url("admin"))
+
+    assert await void.end() == (code, f"darbar: {said}\n")
+    await table.close()
+
+
+async def test_an_operator_is_known_by_the_users_name_or_the_one_they_give(darbar: Start, nats_server: str) -> None:
+    table = await Bus.connect(nats_server, name="table")
+    heard: list[OperateTable] = []
+
+    async def where(_request: WhereRequest) -> WhereAnswer:
+        return WhereAnswer("p1")
+
+    async def operate(request: OperateTable) -> TableOperated:
+        heard.append(request)
+        return TableOperated(request.table_id, request.action)
+
+    await table.serve(TABLE_WHERE, WhereRequest, where)
+    await table.serve(table_operate("p1"), OperateTable, operate)
+    for options in ([], ["--operator", "olga"]):
+        thaw = await darbar("thaw", "some-table", "--reason", "mended", *options, NATS_URL=nats_server)
+        assert await thaw.end() == (ExitCode.FINE, "")
+
+    names = (pwd.getpwuid(os.getuid()).pw_name, "olga")
+    assert heard == [OperateTable("some-table", "resume", name, "mended") for name in names]
+    await table.close()

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
+import aiohttp
 import asyncpg
 import msgspec
 import pytest
@@ -145,8 +146,16 @@ async def test_a_thawed_table_goes_on_where_its_log_ends(
     assert [kind for _, kind, _ in log[: len(before)]] == before
     assert log[len(before)][1:] == ("table_resumed", {"operator": "root", "why": "mended"})
     assert await frozen(database) == []
-    await play_until(await back(stack, table_id), "settled")
+    again = await back(stack, table_id)
+    await play_until(again, "settled")
     await kinds_of(database, table_id)
+    headers = {"Authorization": f"Bearer {again[0].token}"}
+    async with (
+        aiohttp.ClientSession(stack.address, headers=headers) as session,
+        session.get(f"/v1/tables/{table_id}/replay") as answered,
+    ):
+        replay = await answered.json()
+    assert [event["body"] for event in replay["events"] if event["kind"] == "table_resumed"] == [None]
 
 
 async def test_a_thawed_table_is_not_frozen_for_its_next_owner(
