@@ -71,6 +71,21 @@ async def test_a_repeated_leave_is_done_while_its_sender_sits_at_another_table(s
     assert (await there.command("sit"))["code"] == "already_seated"
 
 
+async def test_a_repeated_sit_is_done_whatever_the_wallet_or_another_table_would_say_now(
+    start_table: StartTable,
+) -> None:
+    stack = await start_table()
+    table_id, other_id = await stack.open_table(), await stack.open_table(host="eve")
+    bob, there = await stack.join(table_id, "bob"), await stack.join(other_id, "bob")
+    command_id = new_id()
+    taken = await bob.command("sit", id=command_id)
+    await bob.command("leave")
+    assert (await there.command("sit"))["type"] == "event"
+    stack.wallet.balances["bob"] = 0
+    assert await again(bob, "sit", command_id) == {"type": "done", "id": command_id, "version": taken["version"]}
+    assert (await bob.command("sit"))["code"] == "seated_elsewhere"
+
+
 async def test_the_ids_of_who_left_are_forgotten_when_another_has_the_seat(start_table: StartTable) -> None:
     stack = await start_table()
     table_id = await stack.open_table()

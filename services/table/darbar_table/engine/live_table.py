@@ -172,6 +172,11 @@ class LiveTable:
             return None
         return [frame for frame in self.frames if frame.version > version]
 
+    def known_id(self, account_id: str, command_id: str) -> tuple[int, int] | None:
+        """The digest and the version of a command that this account has sent before."""
+        ids = self.ids.get(account_id)
+        return None if ids is None else ids.find(command_id)
+
     def remember_id(self, event: TableEvent, before: Table, after: Table) -> None:
         """Keep the command id of a stored event with the account that did it, until somebody else has its seat."""
         if not isinstance(event, SeatEvent | Played) or event.actor is None or event.id is None:

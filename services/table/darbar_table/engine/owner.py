@@ -135,8 +135,7 @@ class Owner:
 
     def _repeated(self, live: LiveTable, command: Act | Decide, reply: Reply) -> bool:
         """A command id that this account has used, also one that has left since: its first answer again."""
-        ids = live.ids.get(command.person.account_id)
-        known = ids.find(command.id) if ids is not None else None
+        known = live.known_id(command.person.account_id, command.id)
         if known is None:
             return False
         digest, version = known

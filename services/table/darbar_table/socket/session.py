@@ -285,8 +285,10 @@ class PlayerSocket:
     async def _sit(self, live: LiveTable, frame: Sit, *, digest: int, reply: CommandReply) -> None:
         """Sitting down asks the wallet and the claims first; only this socket waits."""
         assert self._person is not None
+        balance, account_id = 0, self._person.account_id
         try:
-            balance = await self._questions.may_sit(live.table_id, self._person.account_id)
+            if live.known_id(account_id, frame.id) is None:
+                balance = await self._questions.may_sit(live.table_id, account_id)
         except Refused as error:
             reply.refuse(error.code, error.message, details=error.details, retry=False)
             return
