@@ -44,7 +44,7 @@ class EventCodec:
 
 
 class KindUnknown(Exception):
-    """A newer process wrote this: the shard goes back, nothing is guessed."""
+    """A newer process wrote this: the table is frozen, nothing is guessed."""
 
 
 class LogBroken(Exception):
