@@ -1,0 +1,128 @@
+/** All that this client knows of its table: one pure function from frame to frame. Open this about versions and gaps. */
+
+import type { EventFrame, Legal, ServerFrame, Snapshot, TableView } from "../contracts";
+import { afterGameEvent, type Board, isGameEvent, type Shown } from "./board";
+import { afterTableEvent } from "./table";
+
+export interface State {
+  /** 0: nothing is known yet. */
+  version: number;
+  /** null: looking on. */
+  seat: number | null;
+  table: TableView | null;
+  board: Board | null;
+  legal: Legal | null;
+  /** When the table's clock runs out, in this client's own milliseconds; null: nothing is due. */
+  deadline: number | null;
+  /** How long that clock had when it was told. */
+  given_ms: number;
+  /** What the last welcome named: everything up to it is a catching-up. */
+  welcomed: number | null;
+  /** A board is needed that no event brings: a snapshot has to be asked for. */
+  wants_snapshot: boolean;
+  /** The last events, the newest last, for whoever tells of them. */
+  told: readonly Told[];
+}
+
+export interface Told {
+  version: number;
+  kind: string;
+  shown: Shown;
+}
+
+/** Frames were lost: another connection has to bring them. */
+export class Lost extends Error {
+  constructor(readonly code: string) {
+    super(code);
+  }
+}
+
+const TOLD_MAX = 60;
+
+export const NOTHING: State = {
+  version: 0,
+  seat: null,
+  table: null,
+  board: null,
+  legal: null,
+  deadline: null,
+  given_ms: 0,
+  welcomed: null,
+  wants_snapshot: false,
+  told: [],
+};
+
+export const isCaughtUp = (state: State): boolean =>
+  state.table !== null && state.welcomed !== null && state.version >= state.welcomed;
+
+/** The state one frame later; `now` in milliseconds. Raises Lost when the frame shows that others are missing. */
+export function afterFrame(state: State, frame: ServerFrame, now: number): State {
+  switch (frame.type) {
+    case "welcome":
+      return { ...state, welcomed: frame.version, seat: frame.seat };
+    case "snapshot":
+      return afterSnapshot(state, frame, now);
+    case "event":
+      return afterEvent(state, frame, now);
+    case "heartbeat":
+      if (isCaughtUp(state) && frame.version > state.version) throw new Lost("behind");
+      return state;
+    case "closing":
+      throw new Lost(frame.code);
+    default:
+      return state;
+  }
+}
+
+/** A new connection says hello: what an older one promised holds no more. */
+export const opening = (state: State): State => ({ ...state, welcomed: null });
+
+function afterSnapshot(state: State, frame: Snapshot, now: number): State {
+  return {
+    ...state,
+    ...dueBy(frame, now),
+    version: frame.version,
+    seat: frame.seat,
+    table: frame.table,
+    board: (frame.game ?? null) as Board | null,
+    wants_snapshot: false,
+    told: [],
+  };
+}
+
+function afterEvent(state: State, frame: EventFrame, now: number): State {
+  if (frame.version <= state.version) return state;
+  if (state.table === null || frame.version !== state.version + 1) throw new Lost("gap");
+  const shown: Shown = { ...(frame.public as Shown), ...((frame.secret ?? {}) as Shown) };
+  const table = afterTableEvent(state.table, frame.kind, shown);
+  return {
+    ...state,
+    ...dueBy(frame, now),
+    version: frame.version,
+    seat: seatAfter(state, frame, shown),
+    table,
+    board: boardAfter(state.board, frame.kind, shown),
+    // The first deal of a game comes before any view of it.
+    wants_snapshot: state.wants_snapshot || (state.board === null && isGameEvent(frame.kind)),
+    told: [...state.told, { version: frame.version, kind: frame.kind, shown }].slice(-TOLD_MAX),
+  };
+}
+
+function boardAfter(board: Board | null, kind: string, shown: Shown): Board | null {
+  if (kind === "game_started") return null;
+  return board === null ? null : afterGameEvent(board, kind, shown);
+}
+
+function seatAfter(state: State, frame: EventFrame, shown: Shown): number | null {
+  if (frame.kind === "seat_taken" && frame.id !== undefined && frame.id !== null) return shown.seat as number;
+  return frame.kind === "seat_freed" && shown.seat === state.seat ? null : state.seat;
+}
+
+function dueBy(frame: EventFrame | Snapshot, now: number): Pick<State, "legal" | "deadline" | "given_ms"> {
+  const remaining = frame.remaining_ms ?? null;
+  return {
+    legal: frame.legal ?? null,
+    deadline: remaining === null ? null : now + remaining,
+    given_ms: remaining ?? 0,
+  };
+}
