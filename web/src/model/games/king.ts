@@ -1,0 +1,47 @@
+/** King in all its forms: the contract, what is left to declare, points. */
+
+import { say, sayOr } from "../../words/words";
+import type { Choice } from "../look";
+import type { GameLook } from ".";
+import { isSuit, plain, rows } from "./plain";
+
+const TRUMP_MARK = "trump:";
+
+export function contractName(contract: string, suit?: string | null): string {
+  if (contract === "trump" && suit && isSuit(suit)) return say("contract.trump_of", { suit: say(`suits.${suit}`).toLowerCase() });
+  return sayOr(`contract.${contract}`, contract);
+}
+
+function choice(name: string): Choice {
+  if (!name.startsWith(TRUMP_MARK)) return { label: contractName(name), command: { type: "declare", contract: name } };
+  const suit = name.slice(TRUMP_MARK.length);
+  return {
+    label: contractName("trump", suit),
+    command: { type: "declare", contract: "trump", suit },
+    ...(isSuit(suit) ? { suit } : {}),
+  };
+}
+
+export const king: GameLook = {
+  ...plain,
+  facts: (board) => [
+    { label: say("fact.round"), value: board.rounds === undefined ? String(board.round) : `${board.round} / ${board.rounds}` },
+    {
+      label: say("fact.contract"),
+      value: board.contract ? contractName(board.contract, board.trump) : "?",
+      ...(board.trump !== null && isSuit(board.trump) ? { suit: board.trump } : {}),
+    },
+  ],
+  note: (board, seat) =>
+    board.phase === "declaring" && board.declarer === seat ? say("note.declarer") : say("note.points", { count: (board.totals[seat] ?? 0) + (board.points?.[seat] ?? 0) }),
+  panel(_board, legal) {
+    if (!legal.name || legal.name.length === 0) return null;
+    return { kind: "choices", title: say("panel.contract"), choices: legal.name.map(choice) };
+  },
+  result: (board, ended, state) => ({
+    title: ended.game_over ? say("result.game_over") : say("result.over", { count: ended.round ?? 0 }),
+    sentences: ended.contract ? [contractName(ended.contract, ended.suit)] : [],
+    rows: rows(ended, state, board),
+    isGameOver: Boolean(ended.game_over),
+  }),
+};

@@ -1,0 +1,67 @@
+/** Kings and Rebels: the auction, the leader's secret, who has joined, points against the bid. */
+
+import { say } from "../../words/words";
+import type { Panel } from "../look";
+import type { GameLook } from ".";
+import { isSuit, plain, rows, seatName, trumpFact } from "./plain";
+
+const TRUMP_MARK = "trump:";
+const COUNT_MARK = "converts:";
+
+/** Names are "trump:S", "converts:3" and, for the second time that the ace of hearts is played, "AH:2". */
+function naming(names: readonly string[]): Panel {
+  const after = (mark: string): string[] => names.filter((name) => name.startsWith(mark)).map((name) => name.slice(mark.length));
+  const converts = names
+    .filter((name) => !name.startsWith(TRUMP_MARK) && !name.startsWith(COUNT_MARK))
+    .map((name) => ({ card: name.split(":")[0]!, ordinal: Number(name.split(":")[1] ?? 1) }));
+  return {
+    kind: "converts",
+    title: say("panel.convert"),
+    suits: after(TRUMP_MARK).filter(isSuit),
+    converts,
+    max: Math.max(1, ...after(COUNT_MARK).map(Number)),
+  };
+}
+
+export const kingsAndRebels: GameLook = {
+  facts(board, state) {
+    if (board.bid == null) {
+      const leader = board.high_bidder == null ? "" : ` (${seatName(state, board.high_bidder)})`;
+      return [
+        { label: say("fact.round"), value: `${board.round} / ${board.rounds ?? board.round}` },
+        { label: say("fact.bid"), value: board.high_bid == null ? "-" : `${board.high_bid}${leader}` },
+      ];
+    }
+    const red = (board.rebels ?? []).reduce((sum, seat) => sum + (board.captured?.[seat] ?? 0), 0);
+    return [
+      { label: say("fact.rebels"), value: `${red} / ${board.bid}` },
+      { label: say("fact.leader"), value: seatName(state, board.rebel_leader ?? 0) },
+      trumpFact(board),
+    ];
+  },
+  note(board, seat) {
+    if (board.phase !== "bidding") return say("note.points", { count: board.captured?.[seat] ?? 0 });
+    if (board.passed?.includes(seat)) return say("note.pass");
+    const call = board.calls?.findLast((made) => made.seat === seat);
+    return call?.points == null ? null : say("note.bid", { count: call.points });
+  },
+  team(board, seat) {
+    if (board.rebel_leader == null) return null;
+    return board.rebels?.includes(seat) ? "rebels" : "kings";
+  },
+  panel(board, legal, state) {
+    const names = legal.name ?? [];
+    if (board.phase === "naming" && names.length > 0) return naming(names);
+    const pass = legal.also?.includes("pass_bid") ? ({ type: "pass_bid" } as const) : null;
+    if (names.length > 0) return { kind: "bid", title: say("panel.bid"), bids: names.map(Number), pass };
+    return pass === null ? null : plain.panel(board, legal, state) && { kind: "choices", title: "", choices: [{ label: say("panel.pass"), command: pass }] };
+  },
+  result(board, ended, state) {
+    const made = { bid: ended.bid ?? 0, count: ended.red_points ?? 0 };
+    return {
+      ...plain.result(board, ended, state),
+      sentences: [say(ended.success ? "result.success" : "result.failure", made)],
+      rows: rows(ended, state, board).map((row, seat) => ({ ...row, team: ended.rebels?.includes(seat) ? ("rebels" as const) : ("kings" as const) })),
+    };
+  },
+};

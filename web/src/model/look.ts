@@ -1,0 +1,185 @@
+/** What the table shows, made from what is known: seats, cards, facts, choices. Pure. Open this to show something more. */
+
+import { type Sorting, sorted, type Suit, suitOf } from "../cards/card";
+import type { ClientFrame } from "../contracts";
+import { say } from "../words/words";
+import type { Board, LaidCard } from "./board";
+import { gameLook } from "./games";
+import type { State } from "./state";
+
+/** A command as a component names it; the socket adds its id, and for a decision its round and turn. */
+export type Command = ClientFrame extends infer Frame ? (Frame extends { id: string } ? Omit<Frame, "id" | "round" | "turn"> : never) : never;
+
+export type Team = "ours" | "theirs" | "kings" | "rebels" | null;
+export type Direction = "clockwise" | "anticlockwise";
+
+export interface Fact {
+  label: string;
+  value: string;
+  suit?: Suit;
+}
+
+export interface Choice {
+  label: string;
+  /** null: it can't be chosen, and `reason` says why. */
+  command: Command | null;
+  suit?: Suit;
+  card?: string;
+  reason?: string;
+  isMain?: boolean;
+}
+
+export type Panel =
+  | { kind: "choices"; title: string; choices: Choice[] }
+  | { kind: "bid"; title: string; bids: number[]; pass: Command | null }
+  | { kind: "converts"; title: string; suits: Suit[]; converts: { card: string; ordinal: number }[]; max: number };
+
+export interface SeatLook {
+  seat: number;
+  kind: string;
+  name: string;
+  avatar: string | null;
+  isYou: boolean;
+  isAway: boolean;
+  isOnTurn: boolean;
+  leads: boolean;
+  isReady: boolean;
+  cards: number;
+  note: string | null;
+  team: Team;
+  /** Where it is on the ellipse, -1 to 1 from left to right and from top to bottom. */
+  x: number;
+  y: number;
+}
+
+export interface HandCard {
+  card: string;
+  /** null: nothing is to be played now. */
+  isLegal: boolean | null;
+}
+
+export interface TrickCard extends LaidCard {
+  isWinning: boolean;
+  x: number;
+  y: number;
+}
+
+export interface ResultLook {
+  title: string;
+  sentences: string[];
+  rows: { name: string; points: number; total: number; isWinner: boolean; team: Team }[];
+  isGameOver: boolean;
+}
+
+export interface TableLook {
+  seats: SeatLook[];
+  hand: HandCard[];
+  trick: TrickCard[];
+  lastTrick: TrickCard[];
+  lastWinner: number | null;
+  tricksPlayed: number;
+  pile: number;
+  facts: Fact[];
+  panel: Panel | null;
+  result: ResultLook | null;
+  status: string;
+  isYourTurn: boolean;
+  phase: string;
+}
+
+export interface Wishes {
+  sorting: Sorting;
+  direction: Direction;
+}
+
+/** Whether seat `seat` of so many is shown at the left, the right, above; one's own is below. */
+export function place(seat: number, you: number, seats: number, direction: Direction): { x: number; y: number } {
+  const steps = (((seat - you) % seats) + seats) % seats;
+  const turn = (steps / seats) * 2 * Math.PI * (direction === "clockwise" ? 1 : -1);
+  const angle = Math.PI / 2 + turn;
+  return { x: Math.cos(angle), y: Math.sin(angle) };
+}
+
+export function nameOf(state: State, seat: number | null): string {
+  if (seat === null) return "";
+  return seat === state.seat ? say("you") : (state.table?.seats[seat]?.name ?? "");
+}
+
+/** null: the table is not known yet. */
+export function lookOf(state: State, wishes: Wishes): TableLook | null {
+  const { table, board } = state;
+  if (table === null) return null;
+  const game = gameLook(table.terms.game);
+  const isPlaying = table.phase === "playing" && board !== null;
+  const seats = table.seats.map((_, seat) => seatLook(state, seat, wishes));
+  const at = (laid: LaidCard, winning: number | null): TrickCard => ({
+    ...laid,
+    isWinning: laid.seat === winning,
+    x: seats[laid.seat]!.x,
+    y: seats[laid.seat]!.y,
+  });
+  const last = board?.tricks.at(-1);
+  const isYourTurn = isPlaying && state.legal !== null && board.to_act === state.seat;
+  return {
+    seats,
+    hand: board === null ? [] : handLook(board, state, wishes.sorting),
+    trick: (board?.trick ?? []).map((laid) => at(laid, board!.winning)),
+    lastTrick: (last?.cards ?? []).map((laid) => at(laid, last!.winner)),
+    lastWinner: last?.winner ?? null,
+    tricksPlayed: board?.tricks.length ?? 0,
+    pile: board?.pile ?? 0,
+    facts: board === null ? [] : game.facts(board, state),
+    panel: board === null || state.legal === null ? null : game.panel(board, state.legal, state),
+    result: board?.ended ? game.result(board, board.ended, state) : null,
+    status: statusOf(state, isYourTurn),
+    isYourTurn,
+    phase: table.phase,
+  };
+}
+
+function seatLook(state: State, seat: number, { direction }: Wishes): SeatLook {
+  const table = state.table!;
+  const board = table.phase === "playing" || state.board?.ended ? state.board : null;
+  const { kind, avatar, away, bot_plays, ready } = table.seats[seat]!;
+  const game = gameLook(table.terms.game);
+  return {
+    seat,
+    kind: kind ?? "free",
+    name: nameOf(state, seat),
+    avatar: avatar ?? null,
+    isYou: seat === state.seat,
+    isAway: Boolean(away || bot_plays),
+    isOnTurn: board !== null && board.to_act === seat,
+    leads: board !== null && board.phase === "playing" && board.leader === seat,
+    isReady: Boolean(ready),
+    cards: board?.hand_counts[seat] ?? 0,
+    note: ready ? say("note.ready") : board === null ? null : game.note(board, seat),
+    team: board === null ? null : game.team(board, seat, state.seat ?? 0),
+    ...place(seat, state.seat ?? 0, table.seats.length, direction),
+  };
+}
+
+function handLook(board: Board, state: State, sorting: Sorting): HandCard[] {
+  const legal = board.to_act === state.seat ? (state.legal?.play ?? []) : [];
+  return sorted(board.hand, sorting).map((card) => ({ card, isLegal: legal.length === 0 ? null : legal.includes(card) }));
+}
+
+function statusOf(state: State, isYourTurn: boolean): string {
+  const { table, board } = state;
+  if (isYourTurn) return say(board!.phase === "playing" && board!.trick.length === 0 && board!.leader === state.seat ? "turn.lead" : "turn.yours");
+  if (table!.phase === "playing" && board !== null && board.to_act !== null) return say("turn.other", { name: nameOf(state, board.to_act) });
+  if (table!.phase === "staking") return say("waiting.staking");
+  if (table!.phase === "settling") return say("waiting.settling");
+  if (table!.phase === "waiting" && board?.ended == null) return say("waiting.title");
+  return "";
+}
+
+/** Why a card of the hand can't be played: what the table would say, said before it is asked. */
+export function whyNot(state: State, card: string): string {
+  const board = state.board;
+  if (board === null || board.to_act === null) return say("hand.wait");
+  if (board.to_act !== state.seat) return say("hand.not_your_turn", { name: nameOf(state, board.to_act) });
+  const led = board.trick[0]?.card;
+  if (led && suitOf(led) !== suitOf(card)) return say("hand.illegal", { led: say(`suits.${suitOf(led)}`) });
+  return say("hand.illegal_now");
+}
