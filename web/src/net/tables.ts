@@ -1,0 +1,23 @@
+/** What is asked over HTTP about games and tables. */
+
+import type { Catalogue, NewTable, TableRef, TableSeen } from "../contracts";
+import { ask } from "./http";
+import { asAccount } from "./session";
+
+export const catalogue = (): Promise<Catalogue> => ask<Catalogue>("GET", "/v1/games");
+
+export const create = (terms: NewTable): Promise<TableRef> => asAccount<TableRef>("POST", "/v1/tables", { body: terms });
+
+export const find = (tableId: string): Promise<TableSeen> => asAccount<TableSeen>("GET", `/v1/tables/${encodeURIComponent(tableId)}`, { tries: 1 });
+
+export async function byCode(code: string): Promise<TableRef> {
+  return refOf(await asAccount<TableSeen>("GET", `/v1/codes/${encodeURIComponent(code)}`));
+}
+
+export async function byId(tableId: string): Promise<TableRef> {
+  return refOf(await find(tableId));
+}
+
+function refOf({ table, socket, code, invite_token, invite_url }: TableSeen): TableRef {
+  return { table_id: table.table_id, socket, made: false, code: code ?? null, invite_token: invite_token ?? null, invite_url: invite_url ?? null };
+}
