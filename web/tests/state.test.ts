@@ -1,20 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { EventFrame, Snapshot, TableView } from "../src/contracts";
+import type { EventFrame, Snapshot } from "../src/contracts";
 import { afterFrame, isCaughtUp, Lost, NOTHING, opening, type State } from "../src/model/state";
 import { FREE } from "../src/model/table";
 import { recorded } from "./recorded";
-
-export const TABLE: TableView = {
-  table_id: "t",
-  terms: { game: "court_piece", options: {}, seats: 4, bet_coins: 25, turn_seconds: 15, visibility: "private", bot_level: "normal" },
-  phase: "waiting",
-  host: 0,
-  game_number: 1,
-  round: 0,
-  attempt: 0,
-  bag: null,
-  seats: [{ ...FREE, kind: "player", name: "Amina", avatar: "kite" }, FREE, FREE, FREE],
-};
+import { TABLE } from "./table";
 
 const snapshot = (version: number): Snapshot => ({ type: "snapshot", version, seat: 0, table: TABLE });
 const event = (version: number, kind: string, shown: Record<string, unknown>, more: Partial<EventFrame> = {}): EventFrame => ({

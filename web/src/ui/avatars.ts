@@ -28,14 +28,18 @@ const AVATARS: Record<string, Avatar> = {
   chariot: { disc: "#54683a", drawn: `<path d="M15 12H33L31 24H17Z" fill="#e8573f"/><path d="M13 12C18 5 30 5 35 12Z" fill="${GOLD}"/><path d="M10 24H38V28H10Z" fill="${GOLD}"/><g fill="none" stroke="${IVORY}" stroke-width="2"><circle cx="17" cy="33" r="6"/><circle cx="31" cy="33" r="6"/><path d="M17 27V39M11 33H23M31 27V39M25 33H37"/></g>` },
 };
 
-const BOT: Avatar = {
-  disc: "#3f5654",
-  drawn: `<rect x="13" y="17" width="22" height="18" rx="5" fill="#cfd8d4"/><path d="M24 17V11" stroke="#cfd8d4" stroke-width="2.500"/><circle cx="24" cy="9.500" r="2.800" fill="${GOLD}"/><circle cx="19" cy="25" r="2.600" fill="${INK}"/><circle cx="29" cy="25" r="2.600" fill="${INK}"/><path d="M19 31H29" stroke="${INK}" stroke-width="2" stroke-linecap="round"/>`,
-};
+const BOT_DISCS = ["#3f5654", "#5a4a6b", "#6b4f3f", "#3f4f6b", "#4f6b3f", "#6b3f4c"];
+const BOT_DRAWN = `<rect x="13" y="17" width="22" height="18" rx="5" fill="#cfd8d4"/><path d="M24 17V11" stroke="#cfd8d4" stroke-width="2.500"/><circle cx="24" cy="9.500" r="2.800" fill="${GOLD}"/><circle cx="19" cy="25" r="2.600" fill="${INK}"/><circle cx="29" cy="25" r="2.600" fill="${INK}"/><path d="M19 31H29" stroke="${INK}" stroke-width="2" stroke-linecap="round"/>`;
 const FREE: Avatar = { disc: "none", drawn: `<path d="M24 15V33M15 24H33" stroke="currentColor" stroke-width="2.500" stroke-linecap="round"/><circle cx="24" cy="24" r="21" fill="none" stroke="currentColor" stroke-width="1.500" stroke-dasharray="4 4"/>` };
 
-/** SVG for inside an <svg viewBox="0 0 48 48">; an avatar that is not known here is a bot's. */
+/** SVG for inside an <svg viewBox="0 0 48 48">; `name` is the avatar's, of a bot its own. */
 export function avatar(name: string | null, kind: string): string {
-  const { disc, drawn } = kind === "free" ? FREE : (AVATARS[name ?? ""] ?? BOT);
+  const { disc, drawn } = kind === "free" ? FREE : (AVATARS[name ?? ""] ?? bot(name ?? ""));
   return `<circle cx="24" cy="24" r="24" fill="${disc}"/>${drawn}`;
+}
+
+/** Bots are told apart by their colour. */
+function bot(name: string): Avatar {
+  const sum = [...name].reduce((total, letter) => total + letter.charCodeAt(0), 0);
+  return { disc: BOT_DISCS[sum % BOT_DISCS.length]!, drawn: BOT_DRAWN };
 }

@@ -137,6 +137,7 @@ export const en = {
 
   "home.title": "A table for Court Piece, King, and Kings and Rebels",
   "home.name": "Your name",
+  "home.names": "Amber Brave Calm Clever Gentle Golden Happy Jolly Lucky Merry Quiet Quick Silver Sunny Witty",
   "home.avatar": "Your picture",
   "home.play": "Play now",
   "home.play_hint": "Court Piece against bots, at once",
