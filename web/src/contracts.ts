@@ -9,11 +9,27 @@ export interface Account {
   name_login?: string | null;
 }
 
+/** Agree, or not, in the vote with this number. */
+export interface AnswerVote {
+  type: "answer_vote";
+  id: string;
+  vote: number;
+  agree: boolean;
+}
+
 export interface AskTrump {
   type: "ask_trump";
   id: string;
   round: number;
   turn: number;
+}
+
+/** Ask the others for something. */
+export interface AskVote {
+  type: "ask_vote";
+  id: string;
+  about: "bot" | "end_game" | "partner";
+  seat?: number | null;
 }
 
 export interface Bid {
@@ -525,6 +541,7 @@ export interface SeatView {
   bot_plays?: boolean;
   ready?: boolean;
   committed?: boolean;
+  expects?: "anybody" | "player" | null;
 }
 
 /** The table where one sits. */
@@ -596,6 +613,7 @@ export interface Snapshot {
   game?: Record<string, unknown> | null;
   legal?: Legal | null;
   remaining_ms?: number | null;
+  vote_remaining_ms?: number | null;
 }
 
 /** Where to connect: `direct` (the owner; None when nobody owns the table just now) first, then `any`. */
@@ -689,6 +707,8 @@ export interface TableView {
   attempt: number;
   bag: number | null;
   seats: SeatView[];
+  started?: boolean;
+  vote?: VoteView | null;
 }
 
 /** What a table may agree on: one setting of all services, DARBAR_TERMS_<FIELD>, told in the catalogue. */
@@ -702,6 +722,16 @@ export interface TermsLimits {
 /** POST /v1/me/top-ups: the coins one has now. */
 export interface ToppedUp {
   balance_coins: number | null;
+}
+
+/** A vote that runs, the same for everybody: who has asked, who has agreed, who has not answered yet. */
+export interface VoteView {
+  number: number;
+  about: "bot" | "end_game" | "partner";
+  about_seat: number | null;
+  asked_by: number;
+  waits_for: number[];
+  agreed?: number[];
 }
 
 /** One line of a player's ledger. */
@@ -843,6 +873,8 @@ export type ClientFrame =
   | Leave
   | ImBack
   | SendBotAway
+  | AskVote
+  | AnswerVote
   | SeedCommit
   | SeedOpen
   | ChooseTrump

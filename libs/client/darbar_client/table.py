@@ -70,6 +70,7 @@ class TableSocket:
         self.failure: DarbarError | None = None
         self._now: TableView | None = None
         self._deadline: float | None = None
+        self._vote_deadline = 0.0
         self._welcome: Welcome | None = None
         self._decisions = decisions
         self._backoff = backoff
@@ -111,6 +112,11 @@ class TableSocket:
     def remaining_seconds(self) -> float | None:
         """What is left on the table's clock; None when nothing is due."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def vote_remaining_seconds(self) -> float | None:
+        """What is left for the answers to the vote that runs; None when there is none."""
+        return None if self.now.vote is None else max(0.0, self._vote_deadline - time.monotonic())
 
     @property
     def string(self) -> str:
@@ -175,6 +181,15 @@ class TableSocket:
 
     async def send_bot_away(self, seat: int) -> int:
         return await self._command(frames.SendBotAway, seat=seat)
+
+    async def ask_vote(self, about: frames.VoteAbout, seat: int | None = None) -> int:
+        """Ask for this opponent as "partner", for a "bot" in this seat, or to "end_game"."""
+        return await self._command(frames.AskVote, about=about, seat=seat)
+
+    async def answer_vote(self, *, agree: bool) -> int:
+        """To the vote that runs now."""
+        vote = self.now.vote
+        return await self._command(frames.AnswerVote, vote=0 if vote is None else vote.number, agree=agree)
 
     async def decide(self, decision: object) -> int:
         """A decision of the rules, for the turn that is due now."""
@@ -302,6 +317,10 @@ class TableSocket:
             self.seat = public["seat"]
         elif frame.kind == "seat_freed" and public["seat"] == self.seat:
             self.seat = None
+        elif frame.kind == "seats_swapped" and self.seat in public["seats"]:
+            (self.seat,) = (seat for seat in public["seats"] if seat != self.seat)
+        elif frame.kind == "vote_asked":
+            self._vote_deadline = time.monotonic() + public["seconds"]
 
     def _receive_snapshot(self, frame: Snapshot) -> None:
         is_news = self.snapshot is None or frame.version != self.version
@@ -313,6 +332,7 @@ class TableSocket:
         self.round = game.get("round", self._now.round)
         self.turn = game.get("turn", 0)
         self._set_due(frame.legal, frame.remaining_ms)
+        self._vote_deadline = time.monotonic() + (frame.vote_remaining_ms or 0) / 1000
         if is_news:
             self._stream.put(frame)
         for asked in self._refreshes:

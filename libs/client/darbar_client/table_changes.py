@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from darbar_contracts.frames import EventFrame, SeatView, TableView
+from darbar_contracts.frames import BARRED_SEAT, FREE_SEAT, EventFrame, SeatView, TableView, VoteView
 from darbar_contracts.tables import JsonObject
 
 _Change: TypeAlias = Callable[[TableView, JsonObject], TableView]
@@ -19,17 +19,7 @@ def after_event(table: TableView, frame: EventFrame) -> TableView:
     if change is not None:
         return change(table, frame.public)
     phase = _PHASES.get(frame.kind)
-    if phase is not None:
-        return _in_phase(table, phase)
-    return _acted(table, frame.public)
-
-
-def _acted(table: TableView, public: JsonObject) -> TableView:
-    """A player who acts takes the seat back from the bot."""
-    seat = public.get("seat")
-    if public.get("by", "player") == "player" and isinstance(seat, int) and table.seats[seat].bot_plays:
-        return _with_seat(table, seat, bot_plays=False)
-    return table
+    return table if phase is None else _in_phase(table, phase)
 
 
 def _in_phase(table: TableView, phase: str) -> TableView:
@@ -49,7 +39,8 @@ def _voided(table: TableView, _public: JsonObject) -> TableView:
 
 def _seat_taken(table: TableView, public: JsonObject) -> TableView:
     seat = SeatView(kind="player", name=public["name"], avatar=public["avatar"])
-    return _with(table, public["seat"], seat)
+    vote = None if table.vote is None else table.vote.with_newcomer(public["seat"])
+    return replace(_with(table, public["seat"], seat), vote=vote)
 
 
 def _bot_seated(table: TableView, public: JsonObject) -> TableView:
@@ -57,7 +48,19 @@ def _bot_seated(table: TableView, public: JsonObject) -> TableView:
 
 
 def _freed(table: TableView, public: JsonObject) -> TableView:
-    return _with(table, public["seat"], SeatView())
+    return _without_say(_with(table, public["seat"], BARRED_SEAT if table.started else FREE_SEAT), public)
+
+
+def _bot_sent_away(table: TableView, public: JsonObject) -> TableView:
+    return _with(table, public["seat"], BARRED_SEAT)
+
+
+def _leave_asked(table: TableView, public: JsonObject) -> TableView:
+    return _without_say(_with_seat(table, public["seat"], away=True), public)
+
+
+def _without_say(table: TableView, public: JsonObject) -> TableView:
+    return replace(table, vote=None if table.vote is None else table.vote.without(public["seat"]))
 
 
 def _host_changed(table: TableView, public: JsonObject) -> TableView:
@@ -80,7 +83,40 @@ def _bag_opened(table: TableView, public: JsonObject) -> TableView:
 
 
 def _game_ended(table: TableView, public: JsonObject) -> TableView:
-    return replace(table, game_number=public["game"] + 1, round=0, attempt=0)
+    seats = tuple(FREE_SEAT if seat.kind == "free" else seat for seat in table.seats)
+    return replace(table, game_number=public["game"] + 1, round=0, attempt=0, started=False, seats=seats)
+
+
+def _game_started(table: TableView, _public: JsonObject) -> TableView:
+    return replace(table, started=True)
+
+
+def _vote_asked(table: TableView, public: JsonObject) -> TableView:
+    about, about_seat, waits_for = public["about"], public["about_seat"], tuple(public["waits_for"])
+    return replace(table, vote=VoteView(public["vote"], about, about_seat, public["seat"], waits_for))
+
+
+def _vote_answered(table: TableView, public: JsonObject) -> TableView:
+    """A "no" ends it: that comes next."""
+    if table.vote is None or not public["agree"]:
+        return table
+    return replace(table, vote=table.vote.after_yes(public["seat"]))
+
+
+def _vote_ended(table: TableView, public: JsonObject) -> TableView:
+    """A game that is ended has no count-in any more."""
+    over = replace(table, vote=None)
+    if not public["agreed"] or public["about"] != "end_game":
+        return over
+    phase = "waiting" if table.phase in ("counting_in", "opening_seeds") else table.phase
+    return replace(over, phase=phase, seats=_before_count_in(table))
+
+
+def _seats_swapped(table: TableView, public: JsonObject) -> TableView:
+    """A count-in that ran begins again."""
+    first, second = public["seats"]
+    swapped = _with(_with(table, first, table.seats[second]), second, table.seats[first])
+    return _in_phase(swapped, "waiting")
 
 
 def _seat(**changes: object) -> _Change:
@@ -99,7 +135,7 @@ _CHANGES: Mapping[str, _Change] = {
     "seat_taken": _seat_taken,
     "seat_freed": _freed,
     "bot_seated": _bot_seated,
-    "bot_sent_away": _freed,
+    "bot_sent_away": _bot_sent_away,
     "host_changed": _host_changed,
     "seat_ready": _seat(ready=True),
     "bag_opened": _bag_opened,
@@ -108,9 +144,14 @@ _CHANGES: Mapping[str, _Change] = {
     "player_went_offline": _seat(away=True),
     "player_came_back": _seat(away=False, bot_plays=False),
     "player_went_idle": _seat(away=True),
-    "leave_asked": _seat(away=True),
+    "leave_asked": _leave_asked,
     "bot_took_over": _seat(bot_plays=True),
+    "game_started": _game_started,
     "game_ended": _game_ended,
+    "vote_asked": _vote_asked,
+    "vote_answered": _vote_answered,
+    "vote_ended": _vote_ended,
+    "seats_swapped": _seats_swapped,
     "table_voided": _voided,
 }
 _PHASES: Mapping[str, str] = {

@@ -76,6 +76,7 @@ class ScriptedServer:
         self.view = table_view()
         self.game: Json | None = None
         self.legal: Json | None = None
+        self.vote_remaining_ms: int | None = None
         self.frames: dict[int, Json] = {}
         self.done: dict[str, int] = {}
         self.act: Act = acknowledge
@@ -260,6 +261,7 @@ class ScriptedServer:
             "game": self.game,
             "legal": self.legal,
             "remaining_ms": 15000,
+            "vote_remaining_ms": self.vote_remaining_ms,
         }
 
 

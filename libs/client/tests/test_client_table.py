@@ -260,6 +260,41 @@ async def test_sitting_down_is_known_from_the_event_that_carries_the_commands_id
     await table.until(lambda now: now.seat is None)
 
 
+async def test_a_player_who_changes_places_knows_it(server: ScriptedServer, table: TableSocket) -> None:
+    for seats, seat in (([1, 2], 0), ([3, 0], 3), ([3, 1], 1)):
+        server.event("seats_swapped", {"seats": seats})
+        await reaches(table, server.version)
+        assert table.seat == seat
+
+
+async def test_a_vote_is_asked_for_and_answered_by_its_number(server: ScriptedServer, table: TableSocket) -> None:
+    await table.ask_vote("bot", 2)
+    server.event(
+        "vote_asked",
+        {"seat": 0, "vote": 7, "about": "bot", "about_seat": 2, "waits_for": [1], "seconds": 1000.0},
+    )
+    await reaches(table, server.version)
+    left_seconds = table.vote_remaining_seconds
+    assert left_seconds is not None
+    assert left_seconds > 900
+    await table.answer_vote(agree=False)
+    said = [{key: value for key, value in command.items() if key != "id"} for command in server.commands]
+    assert said == [
+        {"type": "ask_vote", "about": "bot", "seat": 2},
+        {"type": "answer_vote", "vote": 7, "agree": False},
+    ]
+
+
+async def test_a_snapshot_says_how_long_a_vote_runs_on(server: ScriptedServer, table: TableSocket) -> None:
+    vote = {"number": 4, "about": "end_game", "about_seat": None, "asked_by": 1, "waits_for": [0], "agreed": []}
+    server.view = table_view(vote=vote)
+    server.vote_remaining_ms = 900_000
+    await table.refresh()
+    left_seconds = table.vote_remaining_seconds
+    assert left_seconds is not None
+    assert 800 < left_seconds <= 900
+
+
 async def test_a_refresh_asks_for_a_snapshot_on_the_same_socket(server: ScriptedServer, table: TableSocket) -> None:
     server.view = table_view(host=2)
     snapshot = await table.refresh()

@@ -9,7 +9,7 @@ import pytest
 from client_doubles import table_view
 
 from darbar_client.table_changes import after_event
-from darbar_contracts.frames import EventFrame, SeatView, TableView
+from darbar_contracts.frames import EventFrame, SeatView, TableView, VoteView
 
 PLAYER = SeatView(kind="player", name="Amina")
 
@@ -27,8 +27,8 @@ def then(table: TableView, kind: str, **public: Any) -> TableView:
     [
         ("seat_taken", {"seat": 0, "name": "Bilal", "avatar": "kite"}, SeatView("player", "Bilal", "kite")),
         ("bot_seated", {"seat": 0, "name": "Omar"}, SeatView("bot", "Omar")),
-        ("seat_freed", {"seat": 0, "reason": "left", "quit": False}, SeatView()),
-        ("bot_sent_away", {"seat": 0, "actor": 1}, SeatView()),
+        ("seat_freed", {"seat": 0, "reason": "left", "quit": False}, SeatView(expects="anybody")),
+        ("bot_sent_away", {"seat": 0, "actor": 1}, SeatView(expects="player")),
         ("seat_ready", {"seat": 0}, msgspec.structs.replace(PLAYER, ready=True)),
         ("seed_committed", {"seat": 0, "sha256": ""}, msgspec.structs.replace(PLAYER, committed=True)),
         ("player_went_offline", {"seat": 0}, msgspec.structs.replace(PLAYER, away=True)),
@@ -76,15 +76,58 @@ def test_a_player_who_comes_back_takes_the_seat_from_the_bot() -> None:
     assert then(away, "player_came_back", seat=0).seats[0] == PLAYER
 
 
-def test_a_player_who_acts_takes_the_seat_from_the_bot() -> None:
+@pytest.mark.parametrize("by", ["bot", "player"])
+def test_who_acts_is_back_when_the_table_says_so(by: str) -> None:
     table = then(now(), "bot_took_over", seat=0)
-    assert then(table, "card_played", seat=0, by="bot").seats[0].bot_plays
-    assert not then(table, "card_played", seat=0, by="player").seats[0].bot_plays
+    assert then(table, "card_played", seat=0, by=by) == table
 
 
 def test_a_game_that_ends_makes_room_for_the_next() -> None:
     ended = then(now(round=9, attempt=1), "game_ended", game=1, places=[1, 2, 1, 2])
     assert (ended.game_number, ended.round, ended.attempt) == (2, 0, 0)
+
+
+def test_a_seat_that_is_freed_in_a_game_expects_a_player_until_the_game_is_over() -> None:
+    started = then(now(), "game_started", game=1, rules_version=1)
+    freed = then(started, "seat_freed", seat=0, reason="left", quit=False)
+    assert (freed.started, freed.seats[0]) == (True, SeatView(expects="player"))
+    over = then(freed, "game_ended", game=1, places=[], reason="ended_early")
+    assert (over.started, over.seats[0]) == (False, SeatView(expects="anybody"))
+
+
+def test_a_vote_is_asked_answered_and_over() -> None:
+    asked = then(now(), "vote_asked", seat=0, vote=6, about="bot", about_seat=2, waits_for=[1, 3], seconds=20.0)
+    assert asked.vote == VoteView(6, "bot", 2, asked_by=0, waits_for=(1, 3))
+    answered = then(asked, "vote_answered", seat=3, vote=6, agree=True)
+    assert answered.vote == VoteView(6, "bot", 2, asked_by=0, waits_for=(1,), agreed=(3,))
+    assert then(answered, "vote_answered", seat=1, vote=6, agree=False) == answered
+    over = then(answered, "vote_ended", vote=6, about="bot", about_seat=2, agreed=False, reason="refused")
+    assert over == now()
+
+
+def test_whoever_arrives_is_asked_and_whoever_leaves_is_not() -> None:
+    asked = then(now(), "vote_asked", seat=0, vote=6, about="end_game", about_seat=None, waits_for=[1], seconds=20.0)
+    arrived = then(asked, "seat_taken", seat=3, name="Bilal", avatar="kite")
+    assert arrived.vote is not None
+    assert arrived.vote.waits_for == (1, 3)
+    left = then(then(arrived, "leave_asked", seat=1), "seat_freed", seat=3, reason="left", quit=False)
+    assert left.vote is not None
+    assert left.vote.waits_for == ()
+
+
+@pytest.mark.parametrize(
+    ("about", "agreed", "phase"),
+    [("end_game", True, "waiting"), ("end_game", False, "counting_in"), ("bot", True, "counting_in")],
+)
+def test_a_game_that_is_ended_has_no_count_in(about: str, agreed: bool, phase: str) -> None:
+    over = then(now(phase="counting_in"), "vote_ended", vote=6, about=about, about_seat=None, agreed=agreed, reason="")
+    assert over.phase == phase
+
+
+def test_two_seats_change_places_and_a_count_in_begins_again() -> None:
+    table = then(now(phase="counting_in"), "seat_ready", seat=0)
+    swapped = then(table, "seats_swapped", seats=[0, 2])
+    assert (swapped.phase, swapped.seats[2], swapped.seats[0].kind) == ("waiting", PLAYER, "free")
 
 
 def test_an_event_of_an_unknown_kind_changes_nothing() -> None:

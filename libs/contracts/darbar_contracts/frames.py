@@ -6,9 +6,10 @@ import zlib
 from dataclasses import MISSING, fields
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import JsonObject, TableTerms
@@ -22,6 +23,8 @@ COMMAND_ID_CHARACTERS_MIN = 16
 COMMAND_ID_CHARACTERS_MAX = 32
 SEED_STRING_CHARACTERS_MAX = 64
 
+# What a vote is about: another partner (TL-5), a bot for a seat (TL-26), ending the game (TL-39).
+VoteAbout = Literal["partner", "bot", "end_game"]
 CommandId = str
 CommandIdText = Annotated[
     str,
@@ -96,6 +99,22 @@ class SendBotAway(Frame, frozen=True, tag="send_bot_away"):
     seat: int
 
 
+class AskVote(Frame, frozen=True, tag="ask_vote"):
+    """Ask the others for something. `seat`: whom the host would like as partner, or which seat a bot is to have."""
+
+    id: CommandId
+    about: VoteAbout
+    seat: int | None = None
+
+
+class AnswerVote(Frame, frozen=True, tag="answer_vote"):
+    """Agree, or not, in the vote with this number."""
+
+    id: CommandId
+    vote: int
+    agree: bool
+
+
 class SeedCommit(Frame, frozen=True, tag="seed_commit"):
     """During a count-in: sha256 in hex of the string this client adds to the next deal's chance."""
 
@@ -167,6 +186,8 @@ TABLE_FRAMES = (
     Leave,
     ImBack,
     SendBotAway,
+    AskVote,
+    AnswerVote,
     SeedCommit,
     SeedOpen,
 )
@@ -214,7 +235,8 @@ class Welcome(ServerFrame, frozen=True, tag="welcome"):
 class SeatView(msgspec.Struct, frozen=True):
     """Who holds a seat: `kind` is free, player or bot. `away`: a bot plays for a player who is not here.
 
-    `committed`: the player's string for the next deal is promised. `ready`: for the next round (TL-9).
+    `committed`: the player's string for the next deal is promised. `ready`: for the next round (TL-9). `expects`: of a
+    free seat, whether anybody comes there, or a player and a bot by vote alone (TL-27).
     """
 
     kind: str = "free"
@@ -224,12 +246,48 @@ class SeatView(msgspec.Struct, frozen=True):
     bot_plays: bool = False
     ready: bool = False
     committed: bool = False
+    expects: Literal["anybody", "player"] | None = None
+
+
+FREE_SEAT = SeatView(expects="anybody")
+# Only a vote brings a bot there.
+BARRED_SEAT = SeatView(expects="player")
+
+
+class VoteView(msgspec.Struct, frozen=True):
+    """A vote that runs, the same for everybody: who has asked, who has agreed, who has not answered yet.
+
+    `number` is the version at which it was asked, `about_seat` the seat it concerns. One "no" ends it.
+    """
+
+    number: int
+    about: VoteAbout
+    about_seat: int | None
+    asked_by: int
+    waits_for: tuple[int, ...]
+    agreed: tuple[int, ...] = ()
+
+    def after_yes(self, seat: int) -> VoteView:
+        return replace(self.without(seat), agreed=(*self.agreed, seat))
+
+    def without(self, seat: int) -> VoteView:
+        """Whoever left has no say any more."""
+        return replace(self, waits_for=_without(self.waits_for, seat), agreed=_without(self.agreed, seat))
+
+    def with_newcomer(self, seat: int) -> VoteView:
+        """Whoever sat down is asked too, with the time that is left."""
+        return replace(self, waits_for=(*self.waits_for, seat))
+
+
+def _without(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    return tuple(other for other in seats if other != seat)
 
 
 class TableView(msgspec.Struct, frozen=True):
     """What everybody at a table knows of it, around the cards. A snapshot brings all of it; events change it.
 
     `game_number` and `round` count from 1, `attempt` the count-ins of a round, `bag` the bags of filter flags.
+    `started`: its game has been dealt for, and is not over.
     """
 
     table_id: str
@@ -241,6 +299,8 @@ class TableView(msgspec.Struct, frozen=True):
     attempt: int
     bag: int | None
     seats: tuple[SeatView, ...]
+    started: bool = False
+    vote: VoteView | None = None
 
     @property
     def people(self) -> tuple[int, ...]:
@@ -253,7 +313,10 @@ class TableView(msgspec.Struct, frozen=True):
 
 
 class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
-    """All that this seat may know at a version: `table` for every game, `game` the game's view."""
+    """All that this seat may know at a version: `table` for every game, `game` the game's view.
+
+    `vote_remaining_ms`: what a running vote has left.
+    """
 
     version: int
     seat: int | None
@@ -261,6 +324,7 @@ class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
     game: JsonObject | None = None
     legal: Legal | None = None
     remaining_ms: int | None = None
+    vote_remaining_ms: int | None = None
 
 
 class EventFrame(ServerFrame, frozen=True, tag="event"):

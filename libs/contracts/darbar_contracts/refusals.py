@@ -101,7 +101,10 @@ class Reason(StrEnum):
     FRAME_TOO_LARGE = "frame_too_large", 413, "This message is too long."
     FRAMES_TOO_MANY = "frames_too_many", 429, "Too many messages in a second."
     HELLO_EXPECTED = "hello_expected", 400, "The first message must be hello."
+    NO_PARTNERS = "no_partners", 409, "There are no partners in this game."
     NOT_A_BOT = "not_a_bot", 409, "There is no bot in this seat."
+    NOT_AN_OPPONENT = "not_an_opponent", 409, "No opponent sits there."
+    NOT_ASKED = "not_asked", 409, "You are not asked in this vote, or have answered."
     NOT_HOST = "not_host", 403, "Only the host can do this."
     NOT_OWNER = "not_owner", 421, "Another process serves this table."
     NOT_SEATED = "not_seated", 409, "You have no seat at this table."
@@ -121,6 +124,9 @@ class Reason(StrEnum):
     TABLE_PRIVATE = "table_private", 403, "This table is private."
     TABLE_UNKNOWN = "table_unknown", 404, "There is no such table."
     TABLE_UNREADABLE = "table_unreadable", 409, "The stored events of this table can't be read: it stays stopped."
+    VOTE_OVER = "vote_over", 409, "This vote is over."
+    VOTE_PAUSED = "vote_paused", 429, "This was asked a moment ago, or you have asked a lot. Please wait."
+    VOTE_RUNNING = "vote_running", 409, "Another vote is not over yet."
 
     # Coins. The wallet's refusals are kept with their request's key for ever.
     ALREADY_GRANTED = "already_granted", 409, "These coins have been granted already."

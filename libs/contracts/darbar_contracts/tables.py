@@ -170,6 +170,12 @@ class SeatFreed(MilestoneEvent, frozen=True, tag="seat_freed"):
     reason: str = ""
 
 
+class SeatsSwapped(MilestoneEvent, frozen=True, tag="seats_swapped"):
+    """The holders of two seats have changed places (TL-5)."""
+
+    seats: tuple[int, int]
+
+
 class RoundStarted(MilestoneEvent, frozen=True, tag="round_started"):
     """`accounts`: who holds each seat, None for a bot."""
 
@@ -202,7 +208,9 @@ class TableClosed(MilestoneEvent, frozen=True, tag="table_closed"):
     reason: str
 
 
-AnyMilestoneEvent = TableCreated | SeatTaken | SeatFreed | RoundStarted | RoundEnded | GameEnded | TableClosed
+AnyMilestoneEvent = (
+    TableCreated | SeatTaken | SeatFreed | SeatsSwapped | RoundStarted | RoundEnded | GameEnded | TableClosed
+)
 
 
 class Milestone(msgspec.Struct, frozen=True):

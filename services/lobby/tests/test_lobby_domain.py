@@ -92,6 +92,20 @@ def test_seats_are_taken_changed_and_freed() -> None:
     assert (entry.number, entry.free_seats) == (6, 2)
 
 
+def test_two_holders_change_places_and_each_is_freed_where_they_sit() -> None:
+    swapped = after(
+        OPEN,
+        [
+            milestone("seat_taken", 1, free_seats=2, seat=2, account_id="bob"),
+            milestone("seats_swapped", 2, free_seats=2, seats=[2, 1]),
+            milestone("seat_taken", 3, free_seats=1, seat=2, account_id=None),
+            milestone("seats_swapped", 4, free_seats=1, seats=[2, 1]),
+        ],
+    )
+    assert holders(swapped) == {0: "ann", 1: None, 2: "bob"}
+    assert holders(applied(swapped, milestone("seat_freed", 5, seat=2, account_id="bob"))) == {0: "ann", 1: None}
+
+
 @pytest.mark.parametrize("fields", [{}, {"seat": None}, {"seat": "1"}, {"seat": True}])
 def test_a_milestone_of_a_seat_names_it(fields: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError, match="seat"):

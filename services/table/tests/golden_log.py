@@ -84,9 +84,23 @@ def voided_while_staking() -> Script:
     return script.wallet()
 
 
+def three_votes() -> Script:
+    """Another partner, a bot for a seat, and the end of the game in the middle of a round."""
+    script = Script().sit(BOB, CYN).asks(ANN, "partner", 1).agrees(CYN)
+    script.asks(BOB, "bot", 3).agrees(ANN).answers(CYN, agree=False)
+    script.sit(DAN).zero().wallet().time_up().asks(DAN, "end_game")
+    return script.agrees(BOB, CYN, ANN).wallet()
+
+
 SCRIPTS: dict[str, Callable[[], Script]] = {
     made.__name__: made
-    for made in (court_piece_game, king_that_is_voided, kings_and_rebels_that_are_left, voided_while_staking)
+    for made in (
+        court_piece_game,
+        king_that_is_voided,
+        kings_and_rebels_that_are_left,
+        three_votes,
+        voided_while_staking,
+    )
 }
 
 

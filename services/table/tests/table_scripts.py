@@ -27,7 +27,7 @@ from darbar_table.domain.commands import (
     WalletAnswered,
 )
 from darbar_table.domain.state import Phase, Table, unopened
-from darbar_table.domain.timers import CountInTimer, SeedsTimer, TurnTimer
+from darbar_table.domain.timers import CountInTimer, SeedsTimer, TurnTimer, VoteTimer
 from darbar_table.settings import Settings
 
 TABLE_ID = "00000000-0000-4000-8000-000000000001"
@@ -65,6 +65,7 @@ class Script:
         request = CreateTable(table_id, TableTerms(rules.name, options, seats, 100, 10, visibility, "normal"), host=ANN)
         self.table: Table = unopened(str(UUID(table_id)), rules)
         self.log: list[tuple[Table, events.TableEvent, Table]] = []
+        self.at_rest: set[int] = set()  # The versions after which nothing follows by itself: what a snapshot can be of.
         self.tell(Create(request, RICH))
 
     def tell(self, command: Command) -> Draft:
@@ -75,6 +76,7 @@ class Script:
             self.log.append((before, event, after))
             before = after
         self.table = draft.table
+        self.at_rest.add(self.table.version)
         return draft
 
     def new_id(self) -> str:
@@ -108,6 +110,10 @@ class Script:
         answer = WalletAnswer(done=done, reason=reason, short=short)
         self.tell(WalletAnswered(key=self.table.asked.key, answer=answer))
         return self
+
+    def tell_wallet(self, key: str, *, done: bool) -> Draft:
+        """An answer of the wallet, maybe to what the table does not ask any more."""
+        return self.tell(WalletAnswered(key=key, answer=WalletAnswer(done=done)))
 
     def dealt(self) -> Script:
         """Four people, the first deal."""
@@ -205,6 +211,32 @@ class Script:
     def is_back(self, person: Person) -> Script:
         self.act(person, frames.ImBack(id=self.new_id()))
         return self
+
+    def asks(self, person: Person, about: frames.VoteAbout, seat: int | None = None) -> Script:
+        self.act(person, frames.AskVote(id=self.new_id(), about=about, seat=seat))
+        return self
+
+    def agrees(self, *people: Person) -> Script:
+        for person in people:
+            self.answers(person, agree=True)
+        return self
+
+    def answers(self, person: Person, *, agree: bool) -> Draft:
+        """To the vote that runs."""
+        assert self.table.vote is not None
+        return self.act(person, frames.AnswerVote(id=self.new_id(), vote=self.table.vote.number, agree=agree))
+
+    def silence(self) -> Script:
+        """The time for answers is over."""
+        assert self.table.vote is not None
+        self.rings(VoteTimer(self.table.vote.number))
+        return self
+
+    @property
+    def outcome(self) -> tuple[bool, str]:
+        """How the last vote ended: whether it was agreed, and why."""
+        ended = self.last(events.VoteEnded)
+        return ended.agreed, ended.reason
 
     def due(self) -> dict[timers.Timer, float]:
         return timers.due(self.table, SETTINGS)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
+from darbar_contracts.frames import VoteView
 from darbar_contracts.subjects import TABLE_RETIRED, table_look
 from darbar_contracts.tables import LookRequest, ProcessRetired, TableLook
 from darbar_contracts.wallet import SettleRequest
@@ -22,7 +23,7 @@ from darbar_kit.errors import KitReason, Refused, Unavailable
 from darbar_kit.testing import CuttingProxy, MakeNats, TestDatabase, eventually
 from darbar_table.app import SERVICE
 from darbar_table.domain.commands import Disconnected
-from darbar_table.domain.timers import KeptSeatTimer
+from darbar_table.domain.timers import VoteTimer
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers import awaited_reply
@@ -214,7 +215,8 @@ def _break_deciding(live: LiveTable) -> None:
 
 
 def _break_the_clock(live: LiveTable) -> None:
-    live.timers = {KeptSeatTimer(99, 1): 0.0}
+    live.table = replace(live.table, vote=VoteView(1, "bot", None, asked_by=0, waits_for=(1,)))
+    live.timers = {VoteTimer(1): 0.0}
 
 
 def _break_what_rings(live: LiveTable) -> None:

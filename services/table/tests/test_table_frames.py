@@ -98,6 +98,7 @@ def test_a_snapshot_says_all_that_everybody_may_know_of_the_table() -> None:
     script = Script().sit(BOB).leaves(ANN).starts_now(BOB)
     bots = [seat.bot for seat in script.table.seats]
     bot = {"kind": "bot", "avatar": None, "away": False, "bot_plays": False, "ready": False, "committed": False}
+    bot["expects"] = None
     assert msgspec.json.decode(snapshot(script.table, 2, 7000)) == {
         "type": "snapshot",
         "version": script.table.version,
@@ -117,11 +118,44 @@ def test_a_snapshot_says_all_that_everybody_may_know_of_the_table() -> None:
                 {**bot, "kind": "player", "name": "Bob", "avatar": "owl"},
                 {**bot, "name": bots[3]},
             ],
+            "started": False,
+            "vote": None,
         },
         "remaining_ms": 7000,
     }
     waiting = table_view(Script().table)
     assert ([seat.kind for seat in waiting.seats], waiting.bag) == (["player", "free", "free", "free"], None)
+
+
+@pytest.mark.ruling("TL-27")
+def test_tl_27_a_free_seat_says_whether_a_bot_may_just_come() -> None:
+    script = Script().sit(BOB).starts_now(ANN)
+    script.act(ANN, frames.SendBotAway(id="x", seat=1))
+    script.leaves(BOB)
+    seats = [(seat.kind, seat.expects) for seat in table_view(script.table).seats]
+    assert seats == [("player", None), ("free", "player"), ("free", "anybody"), ("bot", None)]
+
+
+@pytest.mark.ruling("TL-44")
+def test_tl_44_everybody_sees_who_has_answered_a_vote_and_how_long_it_runs_on() -> None:
+    script = Script().dealt().asks(ANN, "end_game").agrees(CYN)
+    for seat in VIEWERS:
+        frame = msgspec.json.decode(snapshot(script.table, seat, 7000, 19_000))
+        assert frame["vote_remaining_ms"] == 19_000
+        assert frame["table"]["vote"] == {
+            "number": script.last(events.VoteAsked).vote,
+            "about": "end_game",
+            "about_seat": None,
+            "asked_by": 0,
+            "waits_for": [2, 3],
+            "agreed": [1],
+        }
+    asked, answered = shown(script, events.VoteAsked), shown(script, events.VoteAnswered)
+    assert holders(asked, "id") == [0]
+    assert holders(answered, "id") == [1]
+    assert {seat: frame["public"]["waits_for"] for seat, frame in asked.items()} == {
+        seat: [1, 2, 3] for seat in VIEWERS
+    }
 
 
 def test_a_snapshot_and_the_frame_before_it_say_the_same_of_what_may_be_decided() -> None:

@@ -75,6 +75,16 @@ def test_a_quit_is_told_with_its_reason() -> None:
     assert tables.SeatFreed(3, "dan", True, "not_back") in events_told(script)
 
 
+def test_a_swap_is_told_with_its_seats_and_a_game_that_ends_early_with_its_reason() -> None:
+    script = Script().sit(BOB, CYN, DAN).asks(ANN, "partner", 1).agrees(CYN, DAN)
+    assert events_told(script)[-1] == tables.SeatsSwapped((2, 1))
+    script.zero().wallet().asks(ANN, "end_game").agrees(BOB, CYN, DAN)
+    accounts = ("ann", "bob", "cyn", "dan")
+    assert events_told(script)[-1] == tables.RoundEnded(1, 1, accounts, ())
+    script.wallet()
+    assert events_told(script)[-1] == tables.GameEnded(1, (), (), "ended_early")
+
+
 def test_the_end_of_a_game_is_told_with_places_and_totals() -> None:
     script = Script().dealt().play_game()
     ended = script.last(events.GameEnded)

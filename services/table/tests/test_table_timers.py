@@ -96,7 +96,7 @@ def test_a_clock_of_both_states_runs_on_and_another_begins() -> None:
     live.table = with_absent(script, "ann").table
     desk.timers.set(live)
     keep = SETTINGS.keep_before_game_seconds
-    assert live.timers == {KeptSeatTimer(0, 1): 1030 + keep, KeptSeatTimer(2, 2): 1000 + keep}
+    assert live.timers == {KeptSeatTimer(1): 1030 + keep, KeptSeatTimer(2): 1000 + keep}
 
 
 @pytest.mark.ruling("TL-38")
@@ -104,7 +104,7 @@ def test_tl_38_a_kept_seat_rings_for_the_one_who_sat_there() -> None:
     desk, script = Desk(), with_absent(Script().sit(BOB), "bob")
     desk.timers.set(desk.live(script))
     desk.turn_to(1000 + SETTINGS.keep_before_game_seconds + 1)
-    assert [command for _, command in desk.rung] == [TimerRang(KeptSeatTimer(2, 2))]
+    assert [command for _, command in desk.rung] == [TimerRang(KeptSeatTimer(2))]
 
 
 @pytest.mark.ruling("TL-43")
@@ -133,7 +133,7 @@ def test_tl_43_a_kept_seat_is_kept_longer_by_what_went_before_a_silence() -> Non
     live = desk.live(script)
     desk.timers.set(live)
     desk.timers.after_silence([live])
-    assert live.timers == {KeptSeatTimer(2, 2): 1000 + SETTINGS.keep_before_game_seconds + UNHEARD_SECONDS}
+    assert live.timers == {KeptSeatTimer(2): 1000 + SETTINGS.keep_before_game_seconds + UNHEARD_SECONDS}
 
 
 @pytest.mark.ruling("TL-43")
@@ -171,7 +171,7 @@ def test_tl_42_who_comes_back_within_the_grace_was_never_gone() -> None:
 def test_tl_43_the_time_left_of_a_kept_seat_goes_on_through_six_changes_of_owner() -> None:
     """Before each owner nobody could answer for five seconds; each serves for nine of the sixty."""
     script = with_absent(Script().sit(BOB), "bob")
-    keep = KeptSeatTimer(2, 2)
+    keep = KeptSeatTimer(2)
     for change in range(1, 7):
         today = datetime.now(UTC)
         ends = [today - seconds(14 * later) for later in range(change)]
@@ -183,7 +183,7 @@ def test_tl_43_the_time_left_of_a_kept_seat_goes_on_through_six_changes_of_owner
         desk.turn_to(desk.time + 60 - 9 * change - 1)
         assert desk.rung == []
         desk.turn_to(desk.time + 2)
-        assert [command for _, command in desk.rung] == [TimerRang(KeptSeatTimer(2, 2))]
+        assert [command for _, command in desk.rung] == [TimerRang(KeptSeatTimer(2))]
 
 
 @pytest.mark.ruling("TL-43")
@@ -191,9 +191,9 @@ def test_tl_43_a_loaded_table_has_what_was_left_of_its_clocks() -> None:
     desk, script = Desk(), with_absent(Script().sit(BOB), "bob")
     live = desk.live(script)
     today = datetime.now(UTC)
-    began: dict[Timer, datetime] = {KeptSeatTimer(2, 2): today - seconds(50)}
+    began: dict[Timer, datetime] = {KeptSeatTimer(2): today - seconds(50)}
     desk.timers.set_loaded(live, began, [Outage(today - seconds(30), today)])
-    assert live.timers[KeptSeatTimer(2, 2)] == pytest.approx(1000 + 60 - 20, abs=1)
+    assert live.timers[KeptSeatTimer(2)] == pytest.approx(1000 + 60 - 20, abs=1)
 
 
 @pytest.mark.ruling("TL-43")

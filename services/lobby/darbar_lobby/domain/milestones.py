@@ -12,6 +12,7 @@ from darbar_contracts.tables import (
     RoundEnded,
     RoundStarted,
     SeatFreed,
+    SeatsSwapped,
     SeatTaken,
     TableClosed,
     TableCreated,
@@ -52,6 +53,8 @@ def applied(entry: DirectoryEntry, milestone: Milestone) -> DirectoryEntry:
             return msgspec.structs.replace(counted, holders=(*_others(entry, seat), holder))
         case SeatFreed(seat=seat):
             return msgspec.structs.replace(counted, holders=_others(entry, seat))
+        case SeatsSwapped(seats=seats):
+            return msgspec.structs.replace(counted, holders=_swapped(entry, seats))
         case RoundStarted(round=number):
             return msgspec.structs.replace(counted, playing=True, round=number)
         case GameEnded():
@@ -82,3 +85,8 @@ def entry_of(first: Milestone, invite_token: str) -> DirectoryEntry | None:
 
 def _others(entry: DirectoryEntry, seat: int) -> tuple[Holder, ...]:
     return tuple(holder for holder in entry.holders if holder.seat != seat)
+
+
+def _swapped(entry: DirectoryEntry, seats: tuple[int, int]) -> tuple[Holder, ...]:
+    moved = dict(zip(seats, reversed(seats), strict=True))
+    return tuple(msgspec.structs.replace(holder, seat=moved.get(holder.seat, holder.seat)) for holder in entry.holders)

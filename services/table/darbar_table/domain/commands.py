@@ -25,6 +25,8 @@ SeatFrame: TypeAlias = (
     | frames.Leave
     | frames.ImBack
     | frames.SendBotAway
+    | frames.AskVote
+    | frames.AnswerVote
     | frames.SeedCommit
     | frames.SeedOpen
 )

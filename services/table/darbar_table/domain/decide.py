@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from darbar_contracts.frames import (
+    AnswerVote,
+    AskVote,
     Deal,
     ImBack,
     Leave,
@@ -33,10 +35,10 @@ from darbar_table.domain.commands import (
     TimerRang,
     WalletAnswered,
 )
-from darbar_table.domain.life import count_in, create, operate, play, rounds, seats, stakes
+from darbar_table.domain.life import count_in, create, operate, play, rounds, seats, stakes, votes
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase, Table
-from darbar_table.domain.timers import CountInTimer, KeptSeatTimer, SeedsTimer, Timer, TurnTimer
+from darbar_table.domain.timers import CountInTimer, KeptSeatTimer, SeedsTimer, Timer, TurnTimer, VoteTimer
 
 AUTOMATIC_STEPS_MAX = 8
 
@@ -74,7 +76,7 @@ def decide(table: Table, command: Command, context: Context) -> Draft:
             operate.act(draft, command)
         case _:
             assert_never(command)
-    if draft.events and draft.table.phase is not Phase.PLAYING:
+    if draft.events and (draft.table.phase is not Phase.PLAYING or draft.table.vote is not None):
         _follow(draft)
     return draft
 
@@ -92,6 +94,9 @@ def _act(draft: Draft, act: Act) -> None:
         seats.sit(draft, act, frame)
         return
     seat = _seat_of(draft.table, act.person.account_id)
+    if isinstance(frame, AskVote | AnswerVote):
+        # Before the vote: what is agreed may change who sits there.
+        _take_back(draft, seat)
     match frame:
         case StartNow():
             seats.start_now(draft, seat, act, frame)
@@ -105,6 +110,10 @@ def _act(draft: Draft, act: Act) -> None:
             _back(draft, seat, act)
         case SendBotAway():
             seats.send_bot_away(draft, seat, act, frame)
+        case AskVote():
+            votes.ask(draft, seat, act, frame)
+        case AnswerVote():
+            votes.answer(draft, seat, act, frame)
         case SeedCommit():
             count_in.seed_commit(draft, seat, act, frame)
         case SeedOpen():
@@ -142,9 +151,10 @@ def _timer_rang(draft: Draft, timer: Timer) -> None:
             if table.phase is Phase.OPENING_SEEDS and (timer.round, timer.attempt) == (table.round, table.attempt):
                 rounds.begin(draft)
         case KeptSeatTimer():
-            held = table.seats[timer.seat]
-            if table.phase is Phase.WAITING and held.away and held.since == timer.since:
-                seats.keep_is_over(draft, timer.seat)
+            seats.keep_is_over(draft, timer)
+        case VoteTimer():
+            if table.vote is not None and table.vote.number == timer.vote:
+                votes.time_is_up(draft)
         case _:
             assert_never(timer)
 
@@ -163,11 +173,13 @@ def _disconnected(draft: Draft, account_id: str) -> None:
 
 
 def _follow(draft: Draft) -> None:
-    """What a table does by itself between rounds: closes, finds a host, stops or starts a count-in."""
+    """What a table does by itself: ends a vote, and between rounds closes, finds a host, stops or starts a count-in."""
     for _ in range(AUTOMATIC_STEPS_MAX):
         before = len(draft.events)
-        _follow_once(draft)
-        if len(draft.events) == before or draft.table.phase is Phase.PLAYING:
+        votes.follow(draft)
+        if draft.table.phase is not Phase.PLAYING:
+            _follow_once(draft)
+        if len(draft.events) == before:
             return
     raise AssertionError("a table did not come to rest")
 
@@ -186,6 +198,8 @@ def _follow_waiting(draft: Draft) -> None:
     table = draft.table
     if table.voided:
         operate.wind_up(draft)
+    elif table.ending:
+        rounds.end_early(draft)
     elif not table.people and table.staked:
         stakes.ask_close(draft)
     elif not table.people:

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 
+from darbar_contracts.frames import VoteAbout
 from darbar_contracts.tables import Person, TableTerms
 from darbar_contracts.wallet import RefundPurpose, SettlePurpose
 
@@ -16,7 +17,8 @@ FreedReason = Literal[
     "left", "left_while_staking", "not_back", "taken_over", "short_of_coins", "stopped_count_ins", "game_over", "voided"
 ]
 StopReason = Literal["seat_freed", "seat_offline", "bot_sent_away"]
-GameEndReason = Literal["played", "voided"]
+GameEndReason = Literal["played", "voided", "ended_early"]
+VoteEndReason = Literal["agreed", "refused", "timed_out", "overtaken"]
 GameEvent = TypeVar("GameEvent")
 
 
@@ -280,6 +282,41 @@ class BotTookOver(SeatEvent, frozen=True, kw_only=True):
     """Five expiries in a row: a bot plays until the player acts (TL-16)."""
 
 
+class VoteAsked(SeatEvent, frozen=True, kw_only=True):
+    """A player asks the others for something about `about_seat`; who is asked has `seconds` (TL-5, TL-26, TL-39)."""
+
+    vote: int
+    about: VoteAbout
+    about_seat: int | None
+    waits_for: tuple[int, ...]
+    seconds: float
+    at: datetime
+
+
+class VoteAnswered(SeatEvent, frozen=True, kw_only=True):
+    """One of those who were asked has answered."""
+
+    vote: int
+    agree: bool
+
+
+class VoteEnded(Event, frozen=True):
+    """What came of a vote, and why; what was agreed follows. The same is not asked again before `paused_until`."""
+
+    vote: int
+    about: VoteAbout
+    about_seat: int | None
+    agreed: bool
+    reason: VoteEndReason
+    paused_until: datetime | None = None
+
+
+class SeatsSwapped(Event, frozen=True):
+    """The holders of two seats have changed places (TL-5); a count-in that ran begins again."""
+
+    seats: tuple[int, int]
+
+
 class GameEnded(Event, frozen=True):
     """A game is over. One place a seat, none of a game that was not played to its end; the names are the results'."""
 
@@ -318,10 +355,11 @@ StakeEvent: TypeAlias = (
 )
 PresenceEvent: TypeAlias = PlayerWentOffline | PlayerCameBack | PlayerWentIdle | LeaveAsked | BotTookOver
 OperatorEvent: TypeAlias = TableResumed | TableVoided
+VoteEvent: TypeAlias = VoteAsked | VoteAnswered | VoteEnded | SeatsSwapped
 CourseEvent: TypeAlias = (
     TableCreated | GameStarted | RoundStarted | SeedsShown | GameEnded | OperatorEvent | TableClosed
 )
-OwnEvent: TypeAlias = SeatingEvent | CountInEvent | StakeEvent | PresenceEvent | CourseEvent
+OwnEvent: TypeAlias = SeatingEvent | CountInEvent | StakeEvent | PresenceEvent | VoteEvent | CourseEvent
 TableEvent: TypeAlias = OwnEvent | Played[Any]
 
 OWN: tuple[type[OwnEvent], ...] = get_args(OwnEvent)

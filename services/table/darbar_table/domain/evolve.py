@@ -7,15 +7,18 @@ from typing import Any, assert_never
 import msgspec
 from msgspec.structs import replace
 
+from darbar_contracts.frames import VoteView
 from darbar_contracts.tables import Person
 from darbar_rules.deal import Chance, bag_flags
 from darbar_table.domain import events
 from darbar_table.domain.milestones import counts
-from darbar_table.domain.state import Bag, CountIn, Phase, Round, Seat, Staking, Stopper, Table
+from darbar_table.domain.state import Bag, CountIn, PastVote, Phase, Round, Seat, Staking, Stopper, Table
 
 COUNTED_PEOPLE_MIN = 2
 # Who has stopped a count-in longest ago is forgotten: the others could not have been stopped by them since.
 STOPPERS_REMEMBERED_MAX = 16
+# Before so many others nothing was asked that would still have to wait.
+VOTES_REMEMBERED_MAX = 32
 
 
 def evolve(table: Table, event: events.TableEvent) -> Table:
@@ -47,6 +50,8 @@ def _changed(table: Table, event: events.OwnEvent) -> Table:
         return _staking(table, event)
     if isinstance(event, events.PresenceEvent):
         return _presence(table, event)
+    if isinstance(event, events.VoteEvent):
+        return _voting(table, event)
     return _course(table, event)
 
 
@@ -80,7 +85,10 @@ def _seat_taken(table: Table, event: events.SeatTaken) -> Table:
     staking = table.staking
     if staking is not None and event.account_id in staking.given_up:
         staking = replace(staking, given_up=tuple(one for one in staking.given_up if one != event.account_id))
-    return _noting_company(replace(table, seats=seats, staking=staking))
+    vote = table.vote
+    if vote is not None:
+        vote = vote.with_newcomer(event.seat)
+    return _noting_company(replace(table, seats=seats, staking=staking, vote=vote))
 
 
 def _seat_freed(table: Table, event: events.SeatFreed) -> Table:
@@ -90,7 +98,8 @@ def _seat_freed(table: Table, event: events.SeatFreed) -> Table:
         staking = replace(staking, given_up=(*staking.given_up, event.account_id))
     if event.reason in ("left_while_staking", "short_of_coins"):
         stoppers = _stopped_once_more(table, event.account_id)
-    return replace(table, seats=table.with_seat(event.seat, seat), staking=staking, stoppers=stoppers)
+    vote = None if table.vote is None else table.vote.without(event.seat)
+    return replace(table, seats=table.with_seat(event.seat, seat), staking=staking, stoppers=stoppers, vote=vote)
 
 
 def _noting_company(table: Table) -> Table:
@@ -165,7 +174,10 @@ def _staking(table: Table, event: events.StakeEvent) -> Table:
 
 
 def _presence(table: Table, event: events.PresenceEvent) -> Table:
-    return replace(table, seats=table.with_seat(event.seat, _present(table.seats[event.seat], event)))
+    vote = table.vote
+    if vote is not None and isinstance(event, events.LeaveAsked):
+        vote = vote.without(event.seat)
+    return replace(table, seats=table.with_seat(event.seat, _present(table.seats[event.seat], event)), vote=vote)
 
 
 def _present(seat: Seat, event: events.PresenceEvent) -> Seat:
@@ -182,6 +194,46 @@ def _present(seat: Seat, event: events.PresenceEvent) -> Seat:
             return replace(seat, bot_plays=True)
         case _:
             assert_never(event)
+
+
+def _voting(table: Table, event: events.VoteEvent) -> Table:
+    match event:
+        case events.VoteAsked():
+            return _vote_asked(table, event)
+        case events.VoteAnswered():
+            vote = table.vote
+            return replace(table, vote=None if vote is None else vote.after_yes(event.seat) if event.agree else vote)
+        case events.VoteEnded():
+            return _vote_ended(table, event)
+        case events.SeatsSwapped():
+            first, second = event.seats
+            seats = list(table.seats)
+            seats[first], seats[second] = seats[second], seats[first]
+            return replace(table, seats=tuple(seats), phase=Phase.WAITING, count_in=None)
+        case _:
+            assert_never(event)
+
+
+def _vote_asked(table: Table, event: events.VoteAsked) -> Table:
+    account_id = table.accounts[event.seat]
+    assert account_id is not None
+    asked = PastVote(account_id, event.about, event.about_seat, event.at)
+    return replace(
+        table,
+        vote=VoteView(event.vote, event.about, event.about_seat, asked_by=event.seat, waits_for=event.waits_for),
+        past_votes=(*table.past_votes, asked)[-VOTES_REMEMBERED_MAX:],
+    )
+
+
+def _vote_ended(table: Table, event: events.VoteEnded) -> Table:
+    """The newest of the past votes is the one that ends. A game that is ended has no count-in any more."""
+    *others, newest = table.past_votes
+    past = (*others, replace(newest, paused_until=event.paused_until))
+    ended = replace(table, vote=None, past_votes=past)
+    if not event.agreed or event.about != "end_game":
+        return ended
+    counts_in = table.phase in (Phase.COUNTING_IN, Phase.OPENING_SEEDS)
+    return replace(ended, ending=True, count_in=None, phase=Phase.WAITING if counts_in else table.phase)
 
 
 def _course(table: Table, event: events.CourseEvent) -> Table:
@@ -237,4 +289,5 @@ def _round_started(table: Table, event: events.RoundStarted) -> Table:
 
 def _game_ended(table: Table) -> Table:
     seats = tuple(replace(seat, left=False, bot_barred=False, emptied_by=None) for seat in table.seats)
-    return replace(table, game=table.game + 1, round=0, attempt=0, state=None, shared=False, counted=False, seats=seats)
+    over = replace(table, round=0, attempt=0, state=None, shared=False, counted=False, seats=seats)
+    return replace(over, game=table.game + 1, ending=False)

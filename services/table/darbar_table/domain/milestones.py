@@ -16,6 +16,7 @@ _TOLD = frozenset(
         events.BotSeated,
         events.SeatFreed,
         events.BotSentAway,
+        events.SeatsSwapped,
         events.RoundStarted,
         events.SeedsShown,
         events.GameEnded,
@@ -55,6 +56,8 @@ def _told(event: events.TableEvent, after: Table) -> tables.AnyMilestoneEvent:
             return tables.SeatFreed(event.seat, event.account_id, event.quit, event.reason)
         case events.BotSentAway():
             return tables.SeatFreed(event.seat)
+        case events.SeatsSwapped():
+            return tables.SeatsSwapped(event.seats)
         case events.RoundStarted():
             return tables.RoundStarted(event.game, event.round, after.accounts)
         case events.SeedsShown():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from darbar_contracts.frames import SeatView, TableView
+from darbar_contracts.frames import BARRED_SEAT, FREE_SEAT, SeatView, TableView
 from darbar_rules.game import Shown
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF
@@ -48,6 +48,10 @@ PUBLIC_FIELDS: Mapping[type[events.OwnEvent], tuple[str, ...]] = {
     events.PlayerWentIdle: ("seat",),
     events.LeaveAsked: ("seat",),
     events.BotTookOver: ("seat",),
+    events.VoteAsked: ("seat", "vote", "about", "about_seat", "waits_for", "seconds"),
+    events.VoteAnswered: ("seat", "vote", "agree"),
+    events.VoteEnded: ("vote", "about", "about_seat", "agreed", "reason"),
+    events.SeatsSwapped: ("seats",),
     events.GameEnded: ("game", "reason", "places", "totals", "names"),
     events.TableResumed: (),
     events.TableVoided: (),
@@ -136,13 +140,17 @@ def table_view(table: Table) -> TableView:
         attempt=table.attempt,
         bag=None if table.bag is None else table.bag.number,
         seats=tuple(_seat_view(table.count_in, number, held) for number, held in enumerate(table.seats)),
+        started=table.started,
+        vote=table.vote,
     )
 
 
 def _seat_view(count_in: CountIn | None, number: int, seat: Seat) -> SeatView:
     holder = seat.player
+    if seat.free:
+        return BARRED_SEAT if seat.bot_barred else FREE_SEAT
     return SeatView(
-        kind="free" if seat.free else "player" if holder is not None else "bot",
+        kind="player" if holder is not None else "bot",
         name=holder.name if holder is not None else seat.bot,
         avatar=holder.avatar if holder is not None else None,
         away=seat.away,
@@ -152,7 +160,7 @@ def _seat_view(count_in: CountIn | None, number: int, seat: Seat) -> SeatView:
     )
 
 
-def snapshot(table: Table, seat: int | None, remaining_ms: int | None) -> bytes:
+def snapshot(table: Table, seat: int | None, remaining_ms: int | None, vote_remaining_ms: int | None = None) -> bytes:
     """The whole of what a seat may know at this version, as one frame; what there is not is left out."""
     shown = {"type": "snapshot", "version": table.version, "seat": seat, "table": table_view(table)}
     if table.state is not None:
@@ -161,4 +169,6 @@ def snapshot(table: Table, seat: int | None, remaining_ms: int | None) -> bytes:
         shown["legal"] = _legal(table, seat)
     if remaining_ms is not None:
         shown["remaining_ms"] = remaining_ms
+    if vote_remaining_ms is not None:
+        shown["vote_remaining_ms"] = vote_remaining_ms
     return _encode(shown)

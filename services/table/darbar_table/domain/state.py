@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from darbar_contracts.frames import VoteAbout, VoteView
 from darbar_contracts.tables import Person, TableTerms
 from darbar_rules.deal import Chance
 from darbar_rules.game import AnyGame
@@ -128,13 +129,24 @@ class Stopper(msgspec.Struct, frozen=True):
     paused_until: datetime | None = None
 
 
+class PastVote(msgspec.Struct, frozen=True):
+    """Who asked for what and when, and until when it is not asked again."""
+
+    account_id: str
+    about: VoteAbout
+    about_seat: int | None
+    at: datetime
+    paused_until: datetime | None = None
+
+
 class Table(msgspec.Struct, frozen=True):
     """A table at one version. `rules` is its game, `state` the game's own state; None between games. `options`
     are those of its terms, as its rules take them.
 
     `game` and `round` count from 1; `attempt` counts the count-ins of a round. `milestones` numbers the last one.
     `shared`: two people have held seats at the same time in this game; `counted`: so it was at a deal of it (TL-28).
-    `count_in`, `running` and `staking` are there while there is such a thing.
+    `count_in`, `running`, `staking` and `vote` are there while there is such a thing. `past_votes`: the last ones, the
+    running one too. `ending`: the game ends as soon as its coins are back (TL-39).
     """
 
     table_id: str
@@ -156,6 +168,9 @@ class Table(msgspec.Struct, frozen=True):
     running: Round | None = None
     staking: Staking | None = None
     stoppers: tuple[Stopper, ...] = ()
+    vote: VoteView | None = None
+    past_votes: tuple[PastVote, ...] = ()
+    ending: bool = False
     voided: bool = False
     milestones: int = 0
 

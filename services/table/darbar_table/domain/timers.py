@@ -42,15 +42,35 @@ class SeedsTimer(msgspec.Struct, frozen=True):
 class KeptSeatTimer(msgspec.Struct, frozen=True):
     """The time for which an absent player's seat is kept; `since` says whose sitting (TL-32, TL-36, TL-38)."""
 
-    seat: int
     since: int
 
 
-Timer: TypeAlias = TurnTimer | CountInTimer | SeedsTimer | KeptSeatTimer
+class VoteTimer(msgspec.Struct, frozen=True):
+    """The time for answers to the vote with this number (TL-5, TL-26, TL-39)."""
+
+    vote: int
+
+
+Timer: TypeAlias = TurnTimer | CountInTimer | SeedsTimer | KeptSeatTimer | VoteTimer
+# What runs beside the clock that everybody plays by.
+BESIDE = (KeptSeatTimer, VoteTimer)
 
 
 def due(table: Table, settings: Settings) -> dict[Timer, float]:
     """Everything that this table waits for, with its whole time in seconds. One that was due before runs on."""
+    return _of_phase(table, settings) | beside(table, settings)
+
+
+def beside(table: Table, settings: Settings) -> dict[Timer, float]:
+    """What runs beside the clock that everybody plays by: seats that are kept, a vote."""
+    found: dict[Timer, float] = {} if table.vote is None else {VoteTimer(table.vote.number): settings.vote_seconds}
+    if table.phase is Phase.WAITING:
+        seconds = settings.keep_in_game_seconds if table.started else settings.keep_before_game_seconds
+        found |= {KeptSeatTimer(seat.since): seconds for seat in table.seats if seat.away}
+    return found
+
+
+def _of_phase(table: Table, settings: Settings) -> dict[Timer, float]:
     match table.phase:
         case Phase.PLAYING:
             turn = table.rules.turn(table.state)
@@ -59,9 +79,6 @@ def due(table: Table, settings: Settings) -> dict[Timer, float]:
             return {CountInTimer(table.round, table.attempt): settings.count_in_seconds}
         case Phase.OPENING_SEEDS:
             return {SeedsTimer(table.round, table.attempt): settings.seeds_open_seconds}
-        case Phase.WAITING:
-            seconds = settings.keep_in_game_seconds if table.started else settings.keep_before_game_seconds
-            return {KeptSeatTimer(number, seat.since): seconds for number, seat in enumerate(table.seats) if seat.away}
     return {}
 
 

@@ -68,6 +68,7 @@ class Effects:
         """Ask for the decisions of seats on turn that a bot plays, once a turn."""
         table = live.table
         if table.phase is not Phase.PLAYING:
+            live.asked_bots = None  # The next game counts its rounds and turns anew.
             return
         turn: Turn = table.rules.turn(table.state)
         due = tuple([seat for seat in turn.seats if table.seats[seat].played_by_bot])
@@ -93,7 +94,7 @@ class Effects:
         with self._freezer.guard(live):
             decision = await self._bot_decision(table, seat)
             command = BotDecided(seat=seat, round=turn.round, turn=turn.turn, decision=decision)
-            if self._owner.live_tables.get(live.table_id) is live:
+            if self._owner.live_tables.get(live.table_id) is live and live.table.game == table.game:
                 self._owner.submit(live, command)
 
     async def _bot_decision(self, table: Table, seat: int) -> Any | None:

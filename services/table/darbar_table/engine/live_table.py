@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from darbar_table.domain.commands import Command
-from darbar_table.domain.events import Played, SeatEvent, TableEvent
+from darbar_table.domain.events import Played, SeatEvent, SeatsSwapped, TableEvent
 from darbar_table.domain.seat_view import SeatFrames
 from darbar_table.domain.state import Table
 from darbar_table.domain.timers import Timer
@@ -179,6 +179,8 @@ class LiveTable:
 
     def remember_id(self, event: TableEvent, before: Table, after: Table) -> None:
         """Keep the command id of a stored event with the account that did it, until somebody else has its seat."""
+        if isinstance(event, SeatsSwapped):
+            self._swap(*event.seats)
         if not isinstance(event, SeatEvent | Played) or event.actor is None or event.id is None:
             return
         seat = event.actor
@@ -190,3 +192,9 @@ class LiveTable:
             others = {account_id: other for account_id, other in self.ids.items() if other.seat != seat}
             self.ids = {**others, holder.account_id: ids}
         ids.remember(event.id, event.digest, after.version)
+
+    def _swap(self, first: int, second: int) -> None:
+        """Ids go with their players. Older frames are for who sat there then: whoever resumes gets a snapshot."""
+        for ids in self.ids.values():
+            ids.seat = {first: second, second: first}.get(ids.seat, ids.seat)
+        self.frames.clear()

@@ -136,9 +136,10 @@ def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, sett
         before, state = state, evolve(state, event)
         live.remember_id(event, before, state)
         if isinstance(event, Played | TableResumed):
-            moved_at, began = row.at, {}
+            moved_at = row.at
+        if type(event) is TableResumed:
+            began = {}
         if type(event) is not Played:
-            waiting = timers.due(state, settings) if state.phase is Phase.WAITING else {}
-            began = {timer: began.get(timer, row.at) for timer in waiting}
+            began = {timer: began.get(timer, row.at) for timer in timers.beside(state, settings)}
     live.table = state
     return Loaded(live, {timer: began.get(timer, moved_at) for timer in timers.due(state, settings)})

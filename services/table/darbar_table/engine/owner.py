@@ -15,7 +15,15 @@ from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
 from darbar_table.domain import decide
 from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct
-from darbar_table.domain.events import OperatorEvent, Played, RoundStarted, SeatFreed, SeatTaken, TableCreated
+from darbar_table.domain.events import (
+    OperatorEvent,
+    Played,
+    RoundStarted,
+    SeatFreed,
+    SeatsSwapped,
+    SeatTaken,
+    TableCreated,
+)
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.seat_view import SeatFrames, seat_frames
@@ -210,6 +218,8 @@ class Owner:
             live.remember_id(event, before, after)
             if type(event) is Played:
                 self._metrics.moves_by[event.by].inc()
+            elif type(event) is SeatsSwapped:
+                shown.clear()  # As in `live.frames`: they were for those who sat there before.
             before = after
         self._metrics.events.inc(len(draft.events))
         live.keep_frames(shown)

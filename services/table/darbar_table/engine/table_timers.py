@@ -9,7 +9,15 @@ from datetime import UTC, datetime
 from darbar_kit.database.lease import ANSWERING_SECONDS, RENEW_SECONDS
 from darbar_table.domain import timers
 from darbar_table.domain.commands import Command, Disconnected, TimerRang
-from darbar_table.domain.timers import SAME_TURN_SECONDS_MIN, CountInTimer, KeptSeatTimer, SeedsTimer, Timer, TurnTimer
+from darbar_table.domain.timers import (
+    BESIDE,
+    SAME_TURN_SECONDS_MIN,
+    CountInTimer,
+    SeedsTimer,
+    Timer,
+    TurnTimer,
+    VoteTimer,
+)
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.timer_wheel import TimerWheel
 from darbar_table.settings import Settings
@@ -61,7 +69,8 @@ class TableTimers:
         }
         if keeps_turn:
             left = max((deadline for timer, deadline in before.items() if isinstance(timer, TurnTimer)), default=now)
-            live.timers = {timer: max(left, now + SAME_TURN_SECONDS_MIN) for timer in live.timers}
+            left = max(left, now + SAME_TURN_SECONDS_MIN)
+            live.timers |= {timer: left for timer in live.timers if isinstance(timer, TurnTimer)}
         self._arm(live)
 
     def set_loaded(self, live: LiveTable, began: Mapping[Timer, datetime], outages: Iterable[Outage]) -> None:
@@ -97,9 +106,19 @@ class TableTimers:
     def remaining_ms(self, live: LiveTable) -> int | None:
         """What is left on the clock that everybody at the table sees."""
         for timer, deadline in live.timers.items():
-            if not isinstance(timer, KeptSeatTimer):
-                return max(0, int((deadline - self._now()) * 1000))
+            if not isinstance(timer, BESIDE):
+                return self._left_ms(deadline)
         return None
+
+    def vote_remaining_ms(self, live: LiveTable) -> int | None:
+        """What is left for the answers to a vote."""
+        for timer, deadline in live.timers.items():
+            if isinstance(timer, VoteTimer):
+                return self._left_ms(deadline)
+        return None
+
+    def _left_ms(self, deadline: float) -> int:
+        return max(0, int((deadline - self._now()) * 1000))
 
     def _arm(self, live: LiveTable) -> None:
         self._wheel.set(live, live.next_deadline())

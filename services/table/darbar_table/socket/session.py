@@ -247,7 +247,9 @@ class PlayerSocket:
         welcome = frames.Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=self.seat, version=table.version)
         missed = live.frames_after(version) if version > 0 else None
         if missed is None:
-            return [_encode(welcome), snapshot(table, self.seat, self._node.timers.remaining_ms(live))]
+            timers = self._node.timers
+            left = timers.remaining_ms(live), timers.vote_remaining_ms(live)
+            return [_encode(welcome), snapshot(table, self.seat, *left)]
         return [_encode(welcome), *(frame.for_seat(self.seat) for frame in missed)]
 
     def _authenticate(self, claims: Claims) -> None:

@@ -97,7 +97,7 @@ def _refund_answered(draft: Draft, asked: events.RefundAsked, answer: WalletAnsw
         draft.add(events.RefundRefused(key=asked.key, reason=answer.reason))
     else:
         raise stakes.SettleRefused(answer.reason)
-    if not draft.table.voided:
+    if asked.purpose is RefundPurpose.LEFT_WHILE_STAKING and not draft.table.voided:
         seats.free_after_staking(draft)
 
 
@@ -124,8 +124,18 @@ def _after(draft: Draft) -> None:
         away = seats.away(draft.table)
         end_game(draft, "played", places=result.places, totals=result.totals)
         seats.free_after_game(draft, away)
-    else:
+    elif not table.ending:
         seats.free_after_round(draft)
+
+
+def end_early(draft: Draft) -> None:
+    """TL-39: the coins of an unfinished unit first, then the game. Whoever had pressed Leave goes without a quit."""
+    if draft.table.staked:
+        stakes.ask_back(draft)
+        return
+    left = tuple(number for number, seat in enumerate(draft.table.seats) if seat.left)
+    end_game(draft, "ended_early")
+    seats.free_after_game(draft, left)
 
 
 def end_game(

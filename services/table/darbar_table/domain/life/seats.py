@@ -12,6 +12,7 @@ from darbar_table.domain import events
 from darbar_table.domain.commands import Act, Draft
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase, Seat, Table
+from darbar_table.domain.timers import KeptSeatTimer
 
 STAKES_FACTOR = 2
 RUNNING = (Phase.STAKING, Phase.PLAYING, Phase.SETTLING, Phase.REFUNDING)
@@ -61,11 +62,15 @@ def start_now(draft: Draft, seat: int, act: Act, frame: StartNow) -> None:
     if not empty and not ends_count_in:
         raise refused(Refusal.NOT_NOW)
     draft.add(events.StartAsked(seat=seat, id=frame.id, digest=act.digest))
-    taken = _names(table)
     for number in empty:
-        name = _bot_name(taken)
-        taken = (*taken, name)
-        draft.add(events.BotSeated(seat=number, name=name))
+        seat_bot(draft, number)
+
+
+def seat_bot(draft: Draft, number: int) -> None:
+    """A bot with a name of its own; a seat that was kept for somebody absent is kept no more (TL-32)."""
+    if draft.table.seats[number].player is not None:
+        free(draft, number, "taken_over", quits=counts_as_quit(draft.table))
+    draft.add(events.BotSeated(seat=number, name=_bot_name(_names(draft.table))))
 
 
 def _names(table: Table) -> tuple[str, ...]:
@@ -111,9 +116,12 @@ def leave_alone(draft: Draft, account_id: str) -> None:
     free(draft, seat, "left")
 
 
-def keep_is_over(draft: Draft, seat: int) -> None:
+def keep_is_over(draft: Draft, timer: KeptSeatTimer) -> None:
     """TL-32, TL-36, TL-38: not back in time."""
-    free(draft, seat, "not_back", quits=counts_as_quit(draft.table))
+    table = draft.table
+    for number, seat in enumerate(table.seats):
+        if table.phase is Phase.WAITING and seat.away and seat.since == timer.since:
+            free(draft, number, "not_back", quits=counts_as_quit(table))
 
 
 def mark_the_idle(draft: Draft) -> None:

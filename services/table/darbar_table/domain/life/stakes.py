@@ -37,21 +37,32 @@ def ask_stakes(draft: Draft) -> None:
 def ask_settle(draft: Draft, result: RoundResult) -> None:
     """TL-20..22, CP-34: a stake unit has ended, and its winners share the pot, less what goes back (TL-37)."""
     table = draft.table
-    bet = table.terms.bet_coins
-    back_coins = bet * len(_bets_back(table))
+    bet, back = table.terms.bet_coins, _bets_back(table)
     _ask(
         draft,
         SettlePurpose.GAME_ENDED if result.game_over else SettlePurpose.ROUND_ENDED,
-        shares_of(result, bet_coins=bet, away=seats.away(table), given_back_coins=back_coins),
+        shares_of(result, bet_coins=bet, away=seats.away(table), given_back_coins=bet * len(back)),
+        bets_back=back,
     )
 
 
 def ask_close(draft: Draft) -> None:
     """TL-24: nobody is left inside a stake unit. What does not go back to who gave up waiting (TL-37) is forfeited."""
+    back = _bets_back(draft.table)
+    _ask(draft, SettlePurpose.TABLE_CLOSED, _forfeited(draft.table, back), bets_back=back)
+
+
+def ask_back(draft: Draft) -> None:
+    """TL-39: every bet goes back, but for those of players who have quit (TL-37)."""
     table = draft.table
-    nothing = (0,) * len(table.seats)
-    forfeit_coins = table.terms.bet_coins * (len(table.seats) - len(_bets_back(table)))
-    _ask(draft, SettlePurpose.TABLE_CLOSED, Shares(nothing, nothing, forfeit_coins, rounding_coins=0))
+    staking = table.staking
+    assert staking is not None
+    entitled = {None, *table.accounts, *staking.given_up}
+    back = tuple(number for number, account in enumerate(staking.stakers) if account in entitled)
+    if len(back) == len(table.seats):
+        ask_refund(draft, RefundPurpose.ENDED_EARLY)
+    else:
+        _ask(draft, SettlePurpose.ENDED_EARLY, _forfeited(table, back), bets_back=back)
 
 
 def ask_refund(draft: Draft, purpose: RefundPurpose) -> None:
@@ -68,7 +79,13 @@ def ask_refund(draft: Draft, purpose: RefundPurpose) -> None:
     )
 
 
-def _ask(draft: Draft, purpose: SettlePurpose, shared: Shares) -> None:
+def _forfeited(table: Table, back: tuple[int, ...]) -> Shares:
+    """Nobody wins: what does not go back is forfeited."""
+    nothing = (0,) * len(table.seats)
+    return Shares(nothing, nothing, table.terms.bet_coins * (len(table.seats) - len(back)), rounding_coins=0)
+
+
+def _ask(draft: Draft, purpose: SettlePurpose, shared: Shares, *, bets_back: tuple[int, ...]) -> None:
     staking = draft.table.staking
     assert staking is not None
     draft.add(
@@ -81,7 +98,7 @@ def _ask(draft: Draft, purpose: SettlePurpose, shared: Shares) -> None:
             pays_again=tuple(number for number, coins in enumerate(shared.paid_again_coins) if coins),
             forfeit_coins=shared.forfeit_coins,
             rounding_coins=shared.rounding_coins,
-            bets_back=_bets_back(draft.table),
+            bets_back=bets_back,
         )
     )
 
