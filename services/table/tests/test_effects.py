@@ -14,7 +14,8 @@ from darbar_contracts.wallet import SettleRequest, Share, StakeRequest, StakeSea
 from darbar_kit.errors import Refused
 from darbar_kit.testing import eventually
 from darbar_rules.games.king.game import KING_SHORT
-from darbar_table.domain.state import Phase
+from darbar_table.domain.events import GameEnded
+from darbar_table.domain.state import Phase, Table
 from darbar_table.engine.effects import wallet_request
 
 AT_ONCE = replace(SETTINGS, bot_pause_seconds_min=0.0, bot_pause_seconds_max=0.0)
@@ -36,6 +37,44 @@ async def test_a_bot_is_asked_once_a_turn() -> None:
     desk.live.table = script.time_up().table
     desk.effects.bots(desk.live)
     assert len(desk.tasks) == 1 + len([seat for seat in script.turn.seats if script.table.seats[seat].bot])
+    await desk.end()
+
+
+def ended_at_a_bots_first_turn() -> tuple[Script, Table]:
+    """The table when a bot begins a game, and the script of its next game, which the same bot begins."""
+    for seed in range(100):
+        script = Script(f"00000000-0000-4000-8000-{seed:012}").sit(BOB).starts_now(ANN).zero().wallet()
+        before = script.table
+        script.asks(ANN, "end_game").agrees(BOB).wallet().zero().wallet()
+        (seat,) = script.turn.seats
+        if before.rules.turn(before.state) == script.turn and before.seats[seat].bot:
+            return script, before
+    raise AssertionError("no bot begins two games")
+
+
+@pytest.mark.ruling("TL-39")
+async def test_tl_39_a_bot_that_begins_the_next_game_is_asked_again() -> None:
+    script, before = ended_at_a_bots_first_turn()
+    desk = Desk(script, AT_ONCE)
+    ended = next(after for _, event, after in script.log if isinstance(event, GameEnded))
+    for table, asked in ((before, 1), (ended, 1), (script.table, 2)):
+        desk.live.table = table
+        desk.effects.bots(desk.live)
+        assert len(desk.tasks) == asked
+    await desk.end()
+
+
+@pytest.mark.ruling("TL-39")
+async def test_tl_39_a_bots_answer_for_a_game_that_is_over_says_nothing_in_the_next() -> None:
+    script, before = ended_at_a_bots_first_turn()
+    desk = Desk(script, AT_ONCE)
+    desk.live.table = before
+    desk.effects.bots(desk.live)
+    await eventually(lambda: len(desk.bus.asked) == 1)
+    desk.live.table = script.table
+    desk.bus.answers.put_nowait(Refused("decision_failed"))
+    await asyncio.wait(desk.tasks, timeout=10)
+    assert desk.writer.offered == []
     await desk.end()
 
 

@@ -10,7 +10,7 @@ from golden_log import rows_of
 from table_scripts import ANN, BOB, CYN, DAN, SETTINGS, TABLE_ID, Script
 
 from darbar_table.domain.state import Phase
-from darbar_table.domain.timers import KeptSeatTimer, Timer, TurnTimer
+from darbar_table.domain.timers import KeptSeatTimer, Timer, TurnTimer, VoteTimer
 from darbar_table.engine.loading import replayed
 from darbar_table.handlers.log_reader import fingerprint
 from darbar_table.store.codec import Codecs
@@ -39,22 +39,22 @@ def test_tl_43_a_kept_seat_has_been_kept_since_its_player_went_whatever_happened
     script = Script().sit(BOB).offline(BOB)
     went = script.table.version
     script.sit(CYN).leaves(CYN)
-    assert began(script) == {KeptSeatTimer(2, 2): at(went)}
+    assert began(script) == {KeptSeatTimer(2): at(went)}
 
 
 @pytest.mark.ruling("TL-43")
 def test_tl_43_each_kept_seat_has_its_own_beginning_and_a_return_ends_it() -> None:
     script = Script().sit(BOB).offline(BOB).offline(ANN)
-    assert began(script) == {KeptSeatTimer(2, 2): at(3), KeptSeatTimer(0, 1): at(4)}
+    assert began(script) == {KeptSeatTimer(2): at(3), KeptSeatTimer(1): at(4)}
     script.back(BOB).offline(BOB)
-    assert began(script) == {KeptSeatTimer(0, 1): at(4), KeptSeatTimer(2, 2): at(6)}
+    assert began(script) == {KeptSeatTimer(1): at(4), KeptSeatTimer(2): at(6)}
 
 
 @pytest.mark.ruling("TL-32")
 def test_tl_32_a_seat_lost_in_a_round_has_been_kept_since_the_wait_began() -> None:
     script = Script().dealt().offline(DAN).play_round().wallet()
     assert script.phase is Phase.WAITING
-    assert began(script) == {KeptSeatTimer(3, script.table.seats[3].since): at(script.table.version)}
+    assert began(script) == {KeptSeatTimer(script.table.seats[3].since): at(script.table.version)}
 
 
 @pytest.mark.ruling("TL-43")
@@ -65,3 +65,25 @@ def test_tl_43_a_turn_has_been_running_since_the_last_card_and_not_since_somebod
     played = script.table.version
     script.offline(DAN)
     assert began(script) == {TurnTimer(script.turn.round, script.turn.turn): at(played)}
+
+
+@pytest.mark.ruling("TL-39")
+@pytest.mark.ruling("TL-43")
+def test_tl_43_a_vote_has_been_running_since_it_was_asked_through_cards_and_answers() -> None:
+    script = Script().dealt().asks(ANN, "end_game")
+    asked = script.table.version
+    script.plays(script.turn.seats[0])
+    played = script.table.version
+    script.agrees(BOB).offline(DAN)
+    turn = TurnTimer(script.turn.round, script.turn.turn)
+    assert began(script) == {VoteTimer(asked): at(asked), turn: at(played)}
+
+
+@pytest.mark.ruling("TL-39")
+@pytest.mark.ruling("TL-43")
+def test_tl_43_a_vote_runs_on_through_the_end_of_a_round() -> None:
+    script = Script().dealt().asks(ANN, "end_game")
+    asked = script.table.version
+    while script.phase is not Phase.COUNTING_IN:
+        script.step()
+    assert began(script)[VoteTimer(asked)] == at(asked)

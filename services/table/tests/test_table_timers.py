@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 from golden_log import AT, rows_of
-from table_scripts import ANN, BOB, SETTINGS, TABLE_ID, Script
+from table_scripts import ANN, BOB, CYN, SETTINGS, TABLE_ID, Script
 
 from darbar_table.domain import timers
 from darbar_table.domain.commands import Command, Disconnected, OperatorAct, TimerRang
 from darbar_table.domain.state import Phase
-from darbar_table.domain.timers import KeptSeatTimer, Timer, TurnTimer
+from darbar_table.domain.timers import KeptSeatTimer, Timer, TurnTimer, VoteTimer
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.loading import replayed
 from darbar_table.engine.table_timers import TURN_SECONDS_MIN, UNHEARD_SECONDS, TableTimers
@@ -86,6 +86,56 @@ def test_tl_15_a_turn_rings_after_the_tables_turn_time() -> None:
     desk.turn_to(1000 + TURN_SECONDS + 0.2)
     [(_, command)] = desk.rung
     assert command == TimerRang(the_turn(script))
+
+
+@pytest.mark.ruling("TL-39")
+def test_tl_39_a_vote_rings_after_its_time_beside_the_turns_clock() -> None:
+    desk, script = Desk(), playing()
+    live = desk.live(script)
+    desk.timers.set(live)
+    desk.time += 4
+    live.table = script.asks(ANN, "end_game").table
+    desk.timers.set(live)
+    assert desk.timers.remaining_ms(live) == (TURN_SECONDS - 4) * 1000
+    assert desk.timers.vote_remaining_ms(live) == SETTINGS.vote_seconds * 1000
+    desk.turn_to(1004 + SETTINGS.vote_seconds + 0.1)
+    assert [command for _, command in desk.rung][1:] == [TimerRang(VoteTimer(script.table.version))]
+    live.table = script.silence().table
+    desk.timers.set(live)
+    assert desk.timers.vote_remaining_ms(live) is None
+
+
+@pytest.mark.ruling("CP-16")
+def test_cp_16_who_goes_on_with_the_time_that_was_left_changes_no_other_clock() -> None:
+    desk, script = Desk(), playing().asks(ANN, "end_game")
+    live, vote = desk.live(script), VoteTimer(script.table.version)
+    desk.timers.set(live)
+    desk.time += 2
+    desk.timers.set(live, keeps_turn=True)
+    turn = timers.TurnTimer(script.turn.round, script.turn.turn)
+    assert live.timers == {turn: 1000 + TURN_SECONDS, vote: 1000 + SETTINGS.vote_seconds}
+
+
+@pytest.mark.ruling("TL-5")
+@pytest.mark.ruling("TL-38")
+def test_tl_5_a_kept_seat_that_is_swapped_is_kept_for_the_time_that_was_left() -> None:
+    desk, script = Desk(), with_absent(Script().sit(BOB, CYN), "bob")
+    live = desk.live(script)
+    desk.timers.set(live)
+    desk.time += 30
+    live.table = script.asks(ANN, "partner", 1).agrees(CYN).table
+    desk.timers.set(live)
+    assert live.timers == {KeptSeatTimer(2): 1000 + SETTINGS.keep_before_game_seconds}
+
+
+@pytest.mark.ruling("TL-43")
+def test_tl_43_an_outage_is_added_to_the_time_of_a_vote() -> None:
+    desk, script = Desk(), Script().sit(BOB).asks(ANN, "bot", 1)
+    live, vote = desk.live(script), VoteTimer(script.table.version)
+    today = datetime.now(UTC)
+    outage = [Outage(today - seconds(100), today - seconds(5))]
+    desk.timers.set_loaded(live, {vote: today - seconds(110)}, outage)
+    assert live.timers[vote] == pytest.approx(1000 + SETTINGS.vote_seconds - 15, abs=1)
 
 
 def test_a_clock_of_both_states_runs_on_and_another_begins() -> None:
