@@ -14,6 +14,7 @@ from whole_games import BACKOFF
 
 from darbar_client import Darbar, Player
 from darbar_client.demo.local_server import LocalServer, missing_at
+from darbar_contracts.routes import BY_SERVICE
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import ALL, Service
 
@@ -74,6 +75,13 @@ async def test_two_thousand_mutated_requests_end_without_a_fault_of_ours(
 
 def test_every_route_of_every_service_is_asked() -> None:
     assert set(BODIES) == OF_THE_GATEWAY.union(*(routes_of(service) for service in ALL))
+
+
+def test_every_public_route_is_declared_in_the_contracts_but_for_sockets_and_a_page() -> None:
+    declared = {(route.method, route.path) for routes in BY_SERVICE.values() for route in routes}
+    undeclared = {path for method, path in set(BODIES) - OF_THE_GATEWAY - declared}
+    assert declared < set(BODIES)
+    assert {path for path in undeclared if not path.endswith("/socket")} == {"/join/{token}"}
 
 
 async def something_to_ask_for(darbar: Darbar) -> tuple[Player, dict[str, str], list[str]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
 
 from darbar_rules.deal import Chance
 from darbar_rules.options import Option, check_each, options_of
@@ -116,6 +116,20 @@ class Shown:
     secret: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownTypes:
+    """What `show` makes of one kind of event, exactly: TypedDicts, or the event itself where all of it is shown."""
+
+    public: type
+    secret: type | None = None
+
+
+class OwnHand(TypedDict):
+    """What a seat alone is told when it gets cards."""
+
+    hand: Sequence[str]
+
+
 def told(event: object, *names: str) -> dict[str, Any]:
     """These fields of an event, by name: the others are seen by nobody."""
     return {name: getattr(event, name) for name in names}
@@ -167,6 +181,7 @@ class Game(Generic[Options, State, Event, Decision, View, Record]):
     view_type: type[View]
     events: Mapping[str, type[Event]]  # kind as stored -> frozen dataclass
     decisions: Mapping[str, type[Decision]]  # type on the wire -> frozen dataclass
+    shown: Mapping[str, ShownTypes]  # kind as stored -> what of it is sent: clients are written from these
 
     # Raises OptionInvalid for a value or a combination that is not offered.
     check_options: Callable[[Options], None] = check_each

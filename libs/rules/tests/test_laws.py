@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from itertools import product
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 import pytest
@@ -297,6 +297,35 @@ def test_what_is_shown_and_seen_is_ready_for_json(game: AnyGame) -> None:
                 assert_plain(_said(event))
                 before = game.evolve(before, event)
             assert_plain(_said(game.view(step.after, None)))
+
+
+@GAMES
+def test_what_an_event_shows_is_what_its_types_say_and_all_of_it_is_seen(game: AnyGame) -> None:
+    assert set(game.shown) == set(game.events)
+    seen: set[tuple[str, str]] = set()
+    for seed, options in enumerate(pairwise_options(game)):
+        for step in random_game(game, options, seed, rounds_max=1):
+            before = step.before
+            for event in step.events:
+                kind, shown = game.kind_of(event), game.show(before, event)
+                assert_shown(shown.public, game.shown[kind].public)
+                seen |= {(kind, name) for name in shown.public}
+                for part in shown.secret.values():
+                    secret_type = game.shown[kind].secret
+                    assert secret_type is not None, kind
+                    assert_shown(part, secret_type)
+                    seen |= {(kind, f"secret {name}") for name in part}
+                before = game.evolve(before, event)
+    declared = {(kind, name) for kind, types in game.shown.items() for name in get_type_hints(types.public)}
+    for kind, types in game.shown.items():
+        declared |= {(kind, f"secret {name}") for name in get_type_hints(types.secret or object)}
+    assert seen == declared
+
+
+def assert_shown(part: Any, of_type: type) -> None:
+    """Nothing that the type does not name, nothing missing, and of the right kind."""
+    sent = msgspec.json.decode(msgspec.json.encode(part))
+    assert msgspec.json.decode(msgspec.json.encode(msgspec.convert(sent, of_type))) == sent
 
 
 def assert_plain(value: Any) -> None:

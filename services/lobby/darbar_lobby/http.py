@@ -1,32 +1,27 @@
-"""The lobby's HTTP: who asks, how often, what is read and answered. Open this to add a route."""
+"""The lobby's HTTP: who asks, how often, what is read and answered. Which routes there are is in the contracts."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal
+from collections.abc import Awaitable, Callable
 
-import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from darbar_contracts import documents
 from darbar_contracts.api import (
-    Catalogue,
     ChangeMe,
     EndSession,
     ListQuery,
     Me,
-    MeChanged,
     NewGuest,
     NewSession,
     NewTable,
     QuickPlay,
     Session,
-    TableList,
-    TableRef,
-    TableSeen,
     ToppedUp,
 )
 from darbar_contracts.refusals import Reason
+from darbar_contracts.routes import HTML, JSON, LOBBY
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, read_body, read_query
@@ -45,10 +40,11 @@ from darbar_lobby.limits import Limits
 from darbar_lobby.store.intentions import StoredAnswer
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
+DOCUMENT_KEPT_SECONDS = 300
 
 
 class Routes:
-    """One method for each route; what they do is elsewhere."""
+    """One method for each route of the contracts, by its name; what they do is elsewhere."""
 
     def __init__(
         self,
@@ -149,6 +145,15 @@ class Routes:
     async def invite(self, request: web.Request) -> web.Response:
         return answer(await self._tables.by_invite(request.match_info["token"], self._account_id(request)))
 
+    async def openapi(self, _request: web.Request) -> web.Response:
+        return _document("openapi.json", JSON)
+
+    async def asyncapi(self, _request: web.Request) -> web.Response:
+        return _document("asyncapi.json", JSON)
+
+    async def docs(self, _request: web.Request) -> web.Response:
+        return _document("docs.html", HTML)
+
     async def invitation(self, request: web.Request) -> web.Response:
         """The address that people send each other, as a browser shows it: a page, not part of the API."""
         token = request.match_info["token"]
@@ -185,75 +190,9 @@ ROUTES: web.AppKey[Routes] = web.AppKey("lobby_routes", Routes)
 _Act = Callable[[Routes, web.Request], Awaitable[web.Response]]
 
 
-class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """A route as a document of the API describes it; `answers` by status, None for no body."""
-
-    method: str
-    path: str
-    act: _Act
-    answers: Mapping[int, type[msgspec.Struct] | None]
-    token: Literal["needed", "optional", "none"] = "needed"
-    body: type[msgspec.Struct] | None = None
-    query: type[msgspec.Struct] | None = None
-    idempotency_key: Literal["needed", "optional", "none"] = "none"
-
-
-ALL = (
-    Route(
-        method="POST",
-        path="/v1/guests",
-        act=Routes.new_guest,
-        body=NewGuest,
-        answers={201: Session},
-        token="none",
-    ),
-    Route(
-        method="POST",
-        path="/v1/sessions",
-        act=Routes.new_session,
-        body=NewSession,
-        answers={201: Session},
-        token="none",
-    ),
-    Route(
-        method="DELETE",
-        path="/v1/sessions",
-        act=Routes.end_sessions,
-        body=EndSession,
-        answers={204: None},
-        token="optional",
-    ),
-    Route(method="GET", path="/v1/me", act=Routes.me, answers={200: Me}),
-    Route(method="PATCH", path="/v1/me", act=Routes.change_me, body=ChangeMe, answers={200: MeChanged}),
-    Route(method="POST", path="/v1/me/top-ups", act=Routes.top_up, answers={201: ToppedUp}),
-    Route(method="GET", path="/v1/games", act=Routes.games, answers={200: Catalogue}, token="none"),
-    Route(method="GET", path="/v1/games/{game}/rules", act=Routes.how_to_play, answers={200: None}, token="none"),
-    Route(
-        method="POST",
-        path="/v1/tables",
-        act=Routes.new_table,
-        body=NewTable,
-        answers={201: TableRef},
-        idempotency_key="needed",
-    ),
-    Route(method="GET", path="/v1/tables", act=Routes.tables, query=ListQuery, answers={200: TableList}, token="none"),
-    Route(method="GET", path="/v1/tables/{table_id}", act=Routes.table, answers={200: TableSeen}, token="optional"),
-    Route(method="GET", path="/v1/codes/{code}", act=Routes.code, answers={200: TableSeen}, token="optional"),
-    Route(method="GET", path="/v1/invites/{token}", act=Routes.invite, answers={200: TableSeen}, token="optional"),
-    Route(
-        method="POST",
-        path="/v1/quick-play",
-        act=Routes.quick_play,
-        body=QuickPlay,
-        answers={200: TableRef, 201: TableRef},
-        idempotency_key="optional",
-    ),
-)
-
-
 def public_routes() -> list[web.RouteDef]:
     """Every public route; `app[ROUTES]` is there once the app has started."""
-    described = [web.route(route.method, route.path, _on(route.act)) for route in ALL]
+    described = [web.route(route.method, route.path, _on(getattr(Routes, route.name))) for route in LOBBY]
     return [*described, web.get(f"{INVITE_PATH}/{{token}}", _on(Routes.invitation))]
 
 
@@ -262,6 +201,14 @@ def _on(act: _Act) -> Handler:
         return await act(request.app[ROUTES], request)
 
     return handle
+
+
+def _document(name: documents.Name, media: str) -> web.Response:
+    """A document of the API; it changes with a new release only."""
+    headers = {**HEADERS, "Cache-Control": f"public, max-age={DOCUMENT_KEPT_SECONDS}"}
+    response = web.Response(body=documents.document(name), content_type=media, charset="utf-8", headers=headers)
+    response.enable_compression()
+    return response
 
 
 def _stored(stored: StoredAnswer) -> web.Response:

@@ -248,7 +248,8 @@ class Caller:
         content = body if isinstance(body, bytes) else None if body is None else msgspec.json.encode(body)
         async with self.client.request(method, path, data=content, headers=sent) as response:
             read = await response.read()
-            return Reply(response.status, msgspec.json.decode(read) if read else None, response.headers)
+            is_json = response.content_type == "application/json"
+            return Reply(response.status, msgspec.json.decode(read) if is_json else read or None, response.headers)
 
     async def get(self, path: str) -> Reply:
         return await self.ask("GET", path)

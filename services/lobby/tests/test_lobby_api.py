@@ -12,9 +12,10 @@ import pytest
 import pytest_asyncio
 from lobby_doubles import Caller, LobbyServer, Reply, open_lobby
 
+from darbar_contracts import documents
 from darbar_contracts.refusals import REFUSALS
+from darbar_contracts.routes import LOBBY, Route
 from darbar_kit.testing import MakeDatabase, MakeNats
-from darbar_lobby.http import ALL, Route
 
 RULES = Path(__file__).parents[3] / "docs" / "rules"
 MUTATIONS = 2000
@@ -36,6 +37,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("GET", "/v1/codes/{code}"): None,
     ("GET", "/v1/invites/{token}"): None,
     ("POST", "/v1/quick-play"): {"game": "court_piece", "bet_coins": 100},
+    ("GET", "/v1/openapi.json"): None,
+    ("GET", "/v1/asyncapi.json"): None,
+    ("GET", "/v1/docs"): None,
 }
 # Encodings of bodies are the server's own, tried in the kit's tests.
 # Strange values for any field, each of which some layer below has choked on somewhere.
@@ -100,7 +104,8 @@ def name_of(route: Route) -> str:
     return f"{route.method} {route.path}"
 
 
-JSON_ROUTES = [route for route in ALL if not route.path.endswith("/rules")]
+JSON_ROUTES = [route for route in LOBBY if not any(isinstance(answer, str) for answer in route.answers.values())]
+TEXT_ROUTES = [route for route in LOBBY if route not in JSON_ROUTES]
 
 
 @pytest.mark.parametrize("route", JSON_ROUTES, ids=name_of)
@@ -116,19 +121,30 @@ async def test_a_route_answers_what_it_says(lobby: LobbyServer, route: Route) ->
     reply = await asking.ask(route.method, route.path.format(**values), body, **keyed)
     assert reply.status in route.answers, reply
     answer_type = route.answers[reply.status]
+    assert not isinstance(answer_type, str)
     if answer_type is None:
         assert reply.body is None
     else:
         assert msgspec.json.decode(msgspec.json.encode(msgspec.convert(reply.body, answer_type))) == reply.body
 
 
-async def test_how_a_game_is_played_is_a_text(lobby: LobbyServer) -> None:
-    async with lobby.client.get("/v1/games/court_piece/rules") as response:
-        assert (response.status, response.content_type) == (200, "text/markdown")
-        assert (await response.text()).startswith("# ")
+@pytest.mark.parametrize("route", TEXT_ROUTES, ids=name_of)
+async def test_a_route_of_a_text_answers_with_the_media_type_that_it_says(lobby: LobbyServer, route: Route) -> None:
+    async with lobby.client.get(route.path.format(game="court_piece")) as response:
+        assert route.answers == {response.status: response.content_type}
+        assert await response.text()
 
 
-@pytest.mark.parametrize("route", ALL, ids=name_of)
+@pytest.mark.parametrize("name", ["openapi.json", "asyncapi.json", "docs.html"])
+async def test_the_documents_of_the_api_are_served_as_they_are_kept(lobby: LobbyServer, name: documents.Name) -> None:
+    path = "/v1/docs" if name == "docs.html" else f"/v1/{name}"
+    async with lobby.client.get(path) as response:
+        assert await response.read() == documents.document(name)
+        assert response.headers["Content-Security-Policy"].startswith("default-src 'none'; ")
+        assert response.headers["Cache-Control"] == "public, max-age=300"
+
+
+@pytest.mark.parametrize("route", LOBBY, ids=name_of)
 async def test_a_route_needs_a_token_when_it_says_so(lobby: LobbyServer, route: Route) -> None:
     body = BODIES[route.method, route.path]
     stranger = lobby.stranger()
@@ -142,7 +158,7 @@ async def test_a_route_needs_a_token_when_it_says_so(lobby: LobbyServer, route: 
         assert (spoilt.status, spoilt.code) == (401, "token_invalid")
 
 
-@pytest.mark.parametrize("route", [route for route in ALL if route.body is not None], ids=name_of)
+@pytest.mark.parametrize("route", [route for route in LOBBY if route.body is not None], ids=name_of)
 async def test_a_route_refuses_a_field_that_it_does_not_know(lobby: LobbyServer, route: Route) -> None:
     body = dict(BODIES[route.method, route.path] or {}) | {"colour": "red"}
     reply = await (await lobby.guest()).ask(route.method, route.path, body, Idempotency_Key=lobby.key())
@@ -155,7 +171,7 @@ async def test_no_request_whatever_is_a_fault_of_ours(lobby: LobbyServer, capsys
     for number in range(MUTATIONS):
         if number % 25 == 0:
             caller = await lobby.guest()
-        reply = await mutated(caller, dice.choice(ALL), dice)
+        reply = await mutated(caller, dice.choice(LOBBY), dice)
         statuses[reply.status] += 1
         assert reply.status < 500, (MUTATIONS_SEED, number, reply)
         if reply.status >= 400:

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
+from darbar_contracts.routes import TABLE
 from darbar_contracts.tables import ProcessRetired
 from darbar_kit.bus import Bus, Subscription
 from darbar_kit.database import Database, FenceLost, queries
@@ -198,8 +199,7 @@ def build_app(settings: Settings) -> web.Application:
         [
             web.get("/play/tables/{table_id}/socket", service.socket),
             web.get("/play/at/{process_id}/tables/{table_id}/socket", service.socket),
-            web.get("/v1/tables/{table_id}/replay", service.replay),
-            web.get("/v1/tables/{table_id}/audit", service.audit),
+            *(web.route(route.method, route.path, getattr(service, route.name)) for route in TABLE),
             *health_routes(service.ready, service.supervisor),
             metrics_route(service.metrics.registry),
         ]

@@ -1,4 +1,4 @@
-"""Replays and audits over HTTP. Open this for their paths and statuses."""
+"""Replays and audits over HTTP. Their paths and answers are in the contracts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ class Pages:
         self._tokens = tokens
 
     async def replay(self, request: web.Request) -> web.Response:
-        """GET /v1/tables/{table_id}/replay?after=VERSION"""
         claims = bearer(request, self._tokens)
         table_id, query = table_id_of(request.match_info["table_id"]), read_query(request, ReplayQuery)
         return answer(await self._inspection.replay(table_id, claims, after=query.after))
 
     async def audit(self, request: web.Request) -> web.Response:
-        """GET /v1/tables/{table_id}/audit"""
         claims = bearer(request, self._tokens)
         return answer(await self._inspection.audit(table_id_of(request.match_info["table_id"]), claims))

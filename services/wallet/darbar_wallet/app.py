@@ -53,7 +53,9 @@ def build_app(settings: Settings) -> web.Application:
     supervisor.watch("auditor", app[http.AUDITOR].run, must_run=False)
     app.cleanup_ctx.extend([_open_database, _open_bus, _open_leader, supervisor.context])
     app.on_shutdown.append(_stop_leading)
-    app.add_routes([*http.routes, *health_routes(lambda: _missing(app), supervisor), metrics_route(metrics.registry)])
+    app.add_routes(http.public_routes())
+    app.add_routes(health_routes(lambda: _missing(app), supervisor))
+    app.add_routes([metrics_route(metrics.registry)])
     return app
 
 

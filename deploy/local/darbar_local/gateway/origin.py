@@ -26,6 +26,7 @@ It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.<
 <ul>
 <li>play a game in a terminal: <code>make demo</code>
 <li>see which games there are: <a href="/v1/games">/v1/games</a>
+<li>write a client: <a href="/v1/docs">/v1/docs</a>
 <li>see how it is: <a href="/readyz">/readyz</a> and <a href="/metrics">/metrics</a>
 </ul>
 """

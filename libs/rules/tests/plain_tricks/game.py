@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypedDict
 
 from darbar_rules.cards import BITS, IDS, SUIT_MASKS, SUIT_OF, TEXTS, beats, lowest, mask_of_texts, texts_of
 from darbar_rules.deal import Chance
 from darbar_rules.decisions import PlayCard
-from darbar_rules.game import Game, Legal, Refusal, RoundResult, RuleRefused, Shown, Turn
+from darbar_rules.game import Game, Legal, OwnHand, Refusal, RoundResult, RuleRefused, Shown, ShownTypes, Turn
 from darbar_rules.options import option
 from darbar_rules.ranking import ranking
 
@@ -186,6 +186,27 @@ def view(state: State, seat: int | None) -> View:
     )
 
 
+class DealtPublic(TypedDict):
+    round: int
+    leader: int
+    to_act: int
+    turn: int
+
+
+class PlayedPublic(TypedDict):
+    seat: int
+    card: str
+    winner: int | None
+    to_act: int | None
+    turn: int
+
+
+class EndedPublic(TypedDict):
+    totals: tuple[int, ...]
+    game_over: bool
+    hands: Hands
+
+
 def show(before: State, event: Event) -> Shown:
     match event:
         case Dealt():
@@ -220,6 +241,11 @@ PLAIN_TRICKS: Final[Game[PlainOptions, State, Event, PlayCard, View, Hands]] = G
     state_version=1,
     view_type=View,
     events={"plain_dealt": Dealt, "plain_played": Played, "plain_ended": Ended},
+    shown={
+        "plain_dealt": ShownTypes(DealtPublic, OwnHand),
+        "plain_played": ShownTypes(PlayedPublic),
+        "plain_ended": ShownTypes(EndedPublic),
+    },
     decisions={"play_card": PlayCard},
     seat_counts=lambda _: (SEATS,),
     new=lambda options, _: State(options),

@@ -13,7 +13,7 @@ from darbar_rules.games.court_piece.play import choices, decide, legal
 from darbar_rules.games.court_piece.proof import deal_record, differences
 from darbar_rules.games.court_piece.results import partners, result
 from darbar_rules.games.court_piece.state import State, evolve, first_state, turn
-from darbar_rules.games.court_piece.view import CourtPieceView, show, view
+from darbar_rules.games.court_piece.view import SHOWN, CourtPieceView, show, view
 
 # Four seats in two teams, seats 0 and 2 against 1 and 3.
 COURT_PIECE: Final[Game[CourtPieceOptions, State, Event, Decision, CourtPieceView, DealRecord]] = Game(
@@ -28,6 +28,7 @@ COURT_PIECE: Final[Game[CourtPieceOptions, State, Event, Decision, CourtPieceVie
     state_version=1,
     view_type=CourtPieceView,
     events=EVENTS,
+    shown=SHOWN,
     decisions=DECISIONS,
     check_options=check,
     seat_counts=lambda _: (SEATS,),

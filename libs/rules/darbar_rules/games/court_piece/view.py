@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, assert_never
+from typing import Final, NamedTuple, NotRequired, TypedDict, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_DECK, SUIT_OF, SUITS, TEXTS, texts_of
-from darbar_rules.game import Legal, Shown, told
+from darbar_rules.game import Legal, OwnHand, Shown, ShownTypes, told
 from darbar_rules.games.court_piece.events import (
     CardPlayed,
     Event,
@@ -84,6 +84,63 @@ class CourtPieceView:
     ended: RoundEnded | None  # the round that has just ended, all of it
 
 
+class RoundDealtPublic(TypedDict):
+    round: int
+    caller: int
+    to_act: int
+    turn: int
+    hand_counts: Sequence[int]
+
+
+class TrumpChosenPublic(TypedDict):
+    seat: int
+    to_act: int
+    turn: int
+    hand_counts: Sequence[int]
+    suit: NotRequired[str]  # with open trump
+
+
+class TrumpChosenSecret(OwnHand):
+    """A hand without the face-down card, which the caller alone is told."""
+
+    card: NotRequired[str]
+    suit: NotRequired[str]
+
+
+class TrickTakenPublic(TypedDict):
+    winner: int
+    pile: int
+    collected: tuple[int, int]
+    picked_up: NotRequired[int]
+    streak: NotRequired[int]
+
+
+class CardPlayedPublic(TypedDict):
+    """`card` is None for one that is thrown away face down."""
+
+    seat: int
+    card: str | None
+    winning: int
+    to_act: int | None
+    turn: int
+    face_down: NotRequired[bool]
+    trump: NotRequired[str]
+    trick: NotRequired[TrickTakenPublic]
+
+
+class CardPlayedSecret(TypedDict):
+    card: str
+
+
+SHOWN: Final[Mapping[str, ShownTypes]] = {
+    "round_dealt": ShownTypes(RoundDealtPublic, OwnHand),
+    "trump_chosen": ShownTypes(TrumpChosenPublic, TrumpChosenSecret),
+    "trump_shown": ShownTypes(TrumpShown),
+    "card_played": ShownTypes(CardPlayedPublic, CardPlayedSecret),
+    "round_ended": ShownTypes(RoundEnded),
+}
+
+
 def view(state: State, seat: int | None) -> CourtPieceView:
     match, middle, play = state.match, state.middle, state.play
     hidden = trump_is_hidden(state)
@@ -147,12 +204,13 @@ def _show_deal(before: State, event: RoundDealt) -> Shown:
 
 
 def _show_choice(before: State, event: TrumpChosen) -> Shown:
-    secret: dict[int, dict[str, Any]] = {
+    secret: dict[int, TrumpChosenSecret] = {
         seat: {"hand": [card for card in hand if card != event.card]} for seat, hand in enumerate(event.hands)
     }
     public = told(event, "seat", "to_act", "turn")
     public["hand_counts"] = [len(hand["hand"]) for hand in secret.values()]
     if before.options.trump == "hidden":
+        assert event.card is not None
         secret[event.seat] |= {"card": event.card, "suit": event.suit}
     else:
         public["suit"] = event.suit
@@ -160,7 +218,7 @@ def _show_choice(before: State, event: TrumpChosen) -> Shown:
 
 
 def _show_card(event: CardPlayed) -> Shown:
-    public: dict[str, Any] = {
+    public: CardPlayedPublic = {
         "seat": event.seat,
         "card": None if event.face_down else event.card,
         "winning": event.winning,
@@ -177,8 +235,8 @@ def _show_card(event: CardPlayed) -> Shown:
     return Shown(public, {event.seat: {"card": event.card}} if event.face_down else {})
 
 
-def _trick(taken: TrickTaken) -> Mapping[str, Any]:
-    shown: dict[str, Any] = {"winner": taken.winner, "pile": taken.pile, "collected": taken.collected}
+def _trick(taken: TrickTaken) -> TrickTakenPublic:
+    shown: TrickTakenPublic = {"winner": taken.winner, "pile": taken.pile, "collected": taken.collected}
     if taken.picked_up:
         shown["picked_up"] = taken.picked_up
     if taken.streak is not None:

@@ -26,6 +26,9 @@ from darbar_rules.games.king.play import choices, decide, legal
 from darbar_rules.games.king.scoring import result
 from darbar_rules.games.king.state import KingState, evolve, first_state, turn
 from darbar_rules.games.king.view import (
+    SHOWN_20,
+    SHOWN_LONG,
+    SHOWN_SHORT,
     King20View,
     KingLongView,
     KingShortView,
@@ -47,6 +50,7 @@ _KING: Final[Game[King20Options, KingState[Form20], Event, Decision, King20View,
     state_version=1,
     view_type=King20View,
     events=EVENTS,
+    shown=SHOWN_20,
     decisions=DECISIONS,
     seat_counts=lambda _: (SEATS,),
     new=lambda options, seats: first_state(Form20(options), seats),
@@ -73,6 +77,7 @@ KING_SHORT: Final = replace(
     state_type=KingState[FormShort],
     view_type=KingShortView,
     events=EVENTS_SHORT,
+    shown=SHOWN_SHORT,
     decisions=DECISIONS_SHORT,
     new=lambda options, seats: first_state(FormShort(options), seats),
     view=view_short,
@@ -87,6 +92,7 @@ KING_LONG: Final = replace(
     options_type=KingLongOptions,
     state_type=KingState[FormLong],
     view_type=KingLongView,
+    shown=SHOWN_LONG,
     new=lambda options, seats: first_state(FormLong(options), seats),
     view=view_long,
     fallback=fallback_32,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Final, NotRequired, TypedDict, assert_never
 
 from darbar_rules.cards import texts_of, unpacked
-from darbar_rules.game import Legal, Shown, told
+from darbar_rules.game import Legal, OwnHand, Shown, ShownTypes, told
 from darbar_rules.games.king.declaring import remaining
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, RoundDealt, RoundEnded, TrickTaken
 from darbar_rules.games.king.forms import Form20, FormLong, FormShort, declared_by_seat
@@ -62,6 +62,43 @@ class KingShortView(KingView):
 @dataclass(frozen=True, slots=True)
 class KingLongView(KingView):
     options: KingLongOptions
+
+
+class RoundDealtPublic(TypedDict):
+    round: int
+    leader: int
+    declarer: int | None
+    contract: str | None
+    blind: bool
+    to_act: int | None
+    turn: int
+    hand_counts: Sequence[int]
+
+
+class TrickTakenPublic(TypedDict):
+    winner: int
+    counts: tuple[int, ...]
+    points: tuple[int, ...]
+    hearts_broken: NotRequired[bool]
+
+
+class CardPlayedPublic(TypedDict):
+    seat: int
+    card: str
+    winning: int
+    to_act: int | None
+    turn: int
+    trick: NotRequired[TrickTakenPublic]
+
+
+SHOWN_SHORT: Final[Mapping[str, ShownTypes]] = {
+    "round_dealt": ShownTypes(RoundDealtPublic, OwnHand),
+    "card_played": ShownTypes(CardPlayedPublic),
+    "round_ended": ShownTypes(RoundEnded),
+}
+SHOWN_20: Final[Mapping[str, ShownTypes]] = {**SHOWN_SHORT, "declared": ShownTypes(Declared)}
+# A blind declaration is followed by the cards.
+SHOWN_LONG: Final[Mapping[str, ShownTypes]] = {**SHOWN_SHORT, "declared": ShownTypes(Declared, OwnHand)}
 
 
 def view_20(state: KingState[Form20], seat: int | None) -> King20View:
@@ -146,8 +183,8 @@ def _show_declaration(before: State, event: Declared) -> Shown:
     return Shown(public, {seat: {"hand": hand} for seat, hand in sees})
 
 
-def _card(event: CardPlayed) -> Mapping[str, Any]:
-    public: dict[str, Any] = {
+def _card(event: CardPlayed) -> CardPlayedPublic:
+    public: CardPlayedPublic = {
         "seat": event.seat,
         "card": event.card,
         "winning": event.winning,
@@ -159,10 +196,12 @@ def _card(event: CardPlayed) -> Mapping[str, Any]:
     return public
 
 
-def _trick(taken: TrickTaken) -> Mapping[str, Any]:
-    shown = {"winner": taken.winner, "counts": taken.counts, "points": taken.points}
+def _trick(taken: TrickTaken) -> TrickTakenPublic:
+    shown: TrickTakenPublic = {"winner": taken.winner, "counts": taken.counts, "points": taken.points}
     # Sent to every seat again and again: what is not so is left out.
-    return shown | {"hearts_broken": True} if taken.hearts_broken else shown
+    if taken.hearts_broken:
+        shown["hearts_broken"] = True
+    return shown
 
 
 def _show_result(event: RoundEnded) -> Shown:

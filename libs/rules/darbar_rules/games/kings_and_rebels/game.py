@@ -12,7 +12,7 @@ from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions, c
 from darbar_rules.games.kings_and_rebels.play import choices, decide, legal
 from darbar_rules.games.kings_and_rebels.scoring import result
 from darbar_rules.games.kings_and_rebels.state import State, evolve, first_state, turn
-from darbar_rules.games.kings_and_rebels.view import KingsAndRebelsView, show, view
+from darbar_rules.games.kings_and_rebels.view import SHOWN, KingsAndRebelsView, show, view
 
 # Four to twelve seats; each round one leads the Rebels, and who else is one shows in play.
 KINGS_AND_REBELS: Final[Game[KingsAndRebelsOptions, State, Event, Decision, KingsAndRebelsView, DealRecord]] = Game(
@@ -28,6 +28,7 @@ KINGS_AND_REBELS: Final[Game[KingsAndRebelsOptions, State, Event, Decision, King
     state_version=1,
     view_type=KingsAndRebelsView,
     events=EVENTS,
+    shown=SHOWN,
     decisions=DECISIONS,
     check_options=check,
     seat_counts=lambda options: (options.seats,),

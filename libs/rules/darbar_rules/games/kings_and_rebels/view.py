@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Final, NotRequired, TypedDict, assert_never
 
 from darbar_rules.cards import SUITS
-from darbar_rules.game import Legal, Shown, told
+from darbar_rules.game import Legal, OwnHand, Shown, ShownTypes, told
 from darbar_rules.games.kings_and_rebels.auction import NOTHING
 from darbar_rules.games.kings_and_rebels.events import (
     BidMade,
@@ -18,6 +19,7 @@ from darbar_rules.games.kings_and_rebels.events import (
     Fate,
     RoundDealt,
     RoundEnded,
+    TrickTaken,
 )
 from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import texts_of
@@ -65,6 +67,54 @@ class KingsAndRebelsView:
     tricks: tuple[SeenTrick, ...]
     legal: Legal
     ended: RoundEnded | None  # the round that has just ended, all of it
+
+
+class RoundDealtPublic(TypedDict):
+    round: int
+    attempt: int
+    dealer: int
+    must_bid: bool
+    to_act: int
+    turn: int
+    removed: tuple[str, ...]
+    hand_counts: Sequence[int]
+
+
+class ConvertsNamedPublic(TypedDict):
+    seat: int
+    trump: str
+    to_act: int
+    turn: int
+    converts: NotRequired[tuple[Convert, ...]]  # with public convert cards
+
+
+class ConvertsNamedSecret(TypedDict):
+    converts: tuple[Convert, ...]
+
+
+class CardPlayedPublic(TypedDict):
+    seat: int
+    card: str
+    winning: int
+    to_act: int | None
+    turn: int
+    trick: NotRequired[TrickTaken]
+    converted: NotRequired[Convert]
+    spent: NotRequired[Convert]  # with public convert cards
+
+
+class CardPlayedSecret(TypedDict):
+    spent: Convert
+
+
+SHOWN: Final[Mapping[str, ShownTypes]] = {
+    "round_dealt": ShownTypes(RoundDealtPublic, OwnHand),
+    "bid_made": ShownTypes(BidMade),
+    "bid_passed": ShownTypes(BidPassed),
+    "converts_named": ShownTypes(ConvertsNamedPublic, ConvertsNamedSecret),
+    "card_played": ShownTypes(CardPlayedPublic, CardPlayedSecret),
+    "round_ended": ShownTypes(RoundEnded),
+}
 
 
 def view(state: State, seat: int | None) -> KingsAndRebelsView:
@@ -135,7 +185,7 @@ def show(before: State, event: Event) -> Shown:
 
 
 def _show_card(before: State, event: CardPlayed) -> Shown:
-    public: dict[str, Any] = {
+    public: CardPlayedPublic = {
         "seat": event.seat,
         "card": event.card,
         "winning": event.winning,
@@ -148,11 +198,11 @@ def _show_card(before: State, event: CardPlayed) -> Shown:
         public["converted"] = event.converted
     if event.spent is None:
         return Shown(public)
-    spent = told(event, "spent")
     if before.setup.options.convert_cards == "public":
-        return Shown(public | spent)
+        public["spent"] = event.spent
+        return Shown(public)
     assert before.deal.leader is not None
-    return Shown(public, {before.deal.leader: spent})
+    return Shown(public, {before.deal.leader: {"spent": event.spent}})
 
 
 def _show_deal(before: State, event: RoundDealt) -> Shown:

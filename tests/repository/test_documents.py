@@ -1,0 +1,104 @@
+"""The documents of the API against what they are written from, and as documents of their kind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from write_documents import FOLDER, written
+
+from darbar_contracts.documents import document
+from darbar_contracts.frames import TABLE_FRAMES, DecisionFrames, Frame, ServerFrame
+from darbar_contracts.refusals import REFUSALS
+from darbar_contracts.routes import BY_SERVICE, Route
+from darbar_rules.games import ALL
+from darbar_table.domain.events import KIND_OF
+
+ROUTES = [route for routes in BY_SERVICE.values() for route in routes]
+JSON_DOCUMENTS = ("openapi.json", "asyncapi.json")
+
+
+def references(value: Any) -> Iterator[str]:
+    """Every `$ref` in a document."""
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for part in value.values():
+            yield from references(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from references(part)
+
+
+def found(document: Any, reference: str) -> Any:
+    """What a reference leads to. Raises KeyError when it leads nowhere."""
+    for name in reference.removeprefix("#/").split("/"):
+        document = document[name.replace("~1", "/")]
+    return document
+
+
+@pytest.mark.parametrize("name", [*JSON_DOCUMENTS, "docs.html"])
+def test_a_document_is_what_the_contracts_say(name: str) -> None:
+    assert (FOLDER / name).read_text() == written()[name], (
+        "write them again: python tests/repository/write_documents.py"
+    )
+
+
+@pytest.mark.parametrize("name", ["openapi.json", "asyncapi.json"])
+def test_every_reference_leads_somewhere_and_every_schema_is_used(name: Any) -> None:
+    made = json.loads(document(name))
+    leads = set(references(made))
+    assert leads
+    for reference in leads:
+        assert found(made, reference)
+    for part in ("schemas", "responses", "messages"):
+        assert {f"#/components/{part}/{key}" for key in made["components"].get(part, {})} <= leads
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_a_route_is_in_the_document_with_all_that_it_may_answer(route: Route) -> None:
+    made = json.loads(document("openapi.json"))
+    operation = made["paths"][route.path][route.method.lower()]
+    statuses = {str(status) for status in route.answers} | {str(REFUSALS[code].status) for code in route.refusals}
+    assert set(operation["responses"]) == statuses | {"503"}
+    assert operation["operationId"] == route.name
+    assert ("requestBody" in operation) == (route.body is not None)
+    parameters = {parameter["name"] for parameter in operation.get("parameters", [])}
+    assert parameters >= set(re.findall(r"{(\w+)}", route.path))
+    assert route.query is None or parameters >= set(route.query.__struct_fields__)
+
+
+def test_no_two_operations_have_one_name_or_one_method_and_path() -> None:
+    assert len({route.name for route in ROUTES}) == len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
+
+
+def test_every_frame_and_every_kind_of_event_has_a_message() -> None:
+    messages = set(json.loads(document("asyncapi.json"))["components"]["messages"])
+    frames: list[type[Frame] | type[ServerFrame]] = [*TABLE_FRAMES, *ServerFrame.__subclasses__()]
+    named = {str(frame.__struct_config__.tag) for frame in frames}
+    named |= set(DecisionFrames().by_kind) | {f"table.{kind}" for kind in KIND_OF.values()}
+    named |= {f"{game.name}.{kind}" for game in ALL for kind in (*game.events, "snapshot")}
+    assert messages == named - {"snapshot", "event"}
+
+
+def test_every_refusal_is_a_code_of_the_socket() -> None:
+    schemas = json.loads(document("asyncapi.json"))["components"]["schemas"]
+    assert schemas["Code"]["enum"] == sorted(REFUSALS)
+
+
+def test_the_page_leads_nowhere_else_and_runs_nothing() -> None:
+    page = document("docs.html").decode()
+    links = set(re.findall(r'href="([^"]+)"', page))
+    anchors = {f"#{anchor}" for anchor in re.findall(r'id="([^"]+)"', page)}
+    assert links - anchors == {"/v1/openapi.json", "/v1/asyncapi.json"}
+    assert not re.search(r"<script|<link|<img|\bsrc=|\bon\w+=|://", page)
+
+
+def test_a_planted_reference_that_leads_nowhere_is_found() -> None:
+    [reference] = references({"a": [{"$ref": "#/b/c"}]})
+    assert found({"b": {"c": 1}}, reference) == 1
+    with pytest.raises(KeyError):
+        found({"b": {}}, reference)
