@@ -138,7 +138,8 @@ def _snapshot(game: AnyGame, schemas: Schemas, legal: Schema) -> tuple[str, Sche
 def _table_events(schemas: Schemas, legal: Schema) -> Iterator[tuple[str, Schema]]:
     for event, names in PUBLIC_FIELDS.items():
         kind, types = KIND_OF[event], get_type_hints(event)
-        public = msgspec.defstruct(f"{event.__name__}Public", [(name, types[name]) for name in names])
+        fields = [(name, types[name]) for name in names]
+        public = msgspec.defstruct(f"{event.__name__}Public", fields, frozen=True)
         [shown] = schemas.sent([public])
         yield _message(f"table.{kind}", _event(kind, {"public": shown}, legal), _first_line(event.__doc__))
 

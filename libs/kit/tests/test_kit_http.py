@@ -12,7 +12,16 @@ from prometheus_client import CollectorRegistry, Counter
 
 from darbar_kit import http
 from darbar_kit.errors import Refused, Unavailable
-from darbar_kit.http import BODY_BYTES_MAX, answer, bearer, errors_middleware, health_routes, metrics_route, read_body
+from darbar_kit.http import (
+    BODY_BYTES_MAX,
+    answer,
+    bearer,
+    errors_middleware,
+    health_routes,
+    metrics_route,
+    read_body,
+    read_query,
+)
 from darbar_kit.limits import TooManyRequests
 from darbar_kit.tokens import Claims, TokenReader, TokenWriter, new_private_key_pem, public_key_pem
 
@@ -30,6 +39,15 @@ class Order(msgspec.Struct, frozen=True):
 
 async def echo(request: web.Request) -> web.Response:
     return answer(await read_body(request, Order), 201)
+
+
+class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: int = 10
+    after: int | None = None
+
+
+async def page(request: web.Request) -> web.Response:
+    return answer(read_query(request, Page))
 
 
 async def fail(request: web.Request) -> web.Response:
@@ -68,7 +86,9 @@ async def client(missing: list[str]) -> AsyncIterator[TestClient[web.Request, we
     registry = CollectorRegistry()
     Counter("orders", "Orders taken.", registry=registry).inc()
     app = web.Application(middlewares=[errors_middleware])
-    app.add_routes([web.post("/orders", echo), web.get("/fail/{how}", fail), web.get("/me", whoami)])
+    app.add_routes(
+        [web.post("/orders", echo), web.get("/fail/{how}", fail), web.get("/me", whoami), web.get("/page", page)]
+    )
     app.add_routes([*health_routes(ready), metrics_route(registry)])
     async with TestClient(TestServer(app)) as opened:
         yield opened
@@ -212,3 +232,21 @@ async def test_a_request_without_a_good_token_is_refused(client: Client, headers
 
 def test_the_limit_of_a_body_is_what_the_documents_say() -> None:
     assert http.BODY_BYTES_MAX == 16 * 1024
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("limit=many", "limit"),
+        ("limit=", "limit"),
+        ("limits=1", "limits"),
+        ("limit=1&limit=2", "limit"),
+        ("after=null", "after"),
+        ("after=NULL", "after"),
+    ],
+)
+async def test_a_parameter_that_could_be_misread_is_refused_by_its_name(client: Client, query: str, field: str) -> None:
+    status, refused = await problem(await client.get(f"/page?{query}"))
+    assert (status, refused["code"], refused["details"]["field"]) == (400, "query_invalid", field)
+    async with client.get("/page?limit=3") as good:
+        assert await good.json() == {"limit": 3, "after": None}

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from lobby_doubles import GRANT_COINS, LobbyServer, open_lobby, signed_in
 
+from darbar_contracts.refusals import Reason
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_kit.tokens import ACCESS_SECONDS, TokenReader, public_key_pem
 from darbar_lobby.app import GRANTS
@@ -118,6 +119,7 @@ async def test_a_top_up_asks_the_wallet(lobby: LobbyServer) -> None:
     answered = await guest.post("/v1/me/top-ups", {})
     lobby.wallet.refusal = None
     assert (answered.status, answered.code) == (409, "already_granted")
+    assert answered.body["message"] == Reason.ALREADY_GRANTED.sentence
 
 
 async def test_me_says_who_i_am(lobby: LobbyServer) -> None:

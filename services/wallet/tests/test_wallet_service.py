@@ -221,6 +221,8 @@ async def test_an_account_that_was_never_seen_has_an_empty_wallet(wallet: HttpCl
         ("?limit=0", None, 400, "query_invalid"),
         ("?limit=201", None, 400, "query_invalid"),
         ("?limit=many", None, 400, "query_invalid"),
+        ("?limit=1&limit=2", None, 400, "query_invalid"),
+        ("?before=null", None, 400, "query_invalid"),
         ("?limit=²", None, 400, "query_invalid"),
         ("?before=-1", None, 400, "query_invalid"),
         ("?before=99999999999999999999", None, 400, "query_invalid"),

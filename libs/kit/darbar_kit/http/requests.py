@@ -48,6 +48,10 @@ async def read_body(request: web.Request, type: type[_Body]) -> _Body:
 
 def read_query(request: web.Request, type: type[_Query]) -> _Query:
     """The parameters of the query as a value of this type. Raises Refused with the name of the one that is wrong."""
+    for name, text in request.query.items():
+        # Which of two is meant nobody knows; and what is not wanted is left out, not called null.
+        if len(request.query.getall(name)) > 1 or text.lower() == "null":
+            raise Refused(KitReason.QUERY_INVALID, "given once or not at all", {"field": name, "path": f"$.{name}"})
     try:
         return msgspec.convert(dict(request.query), type, strict=False)
     except msgspec.ValidationError as error:

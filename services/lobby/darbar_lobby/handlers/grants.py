@@ -8,7 +8,7 @@ from typing import Literal
 
 import structlog
 
-from darbar_contracts.refusals import Reason
+from darbar_contracts.refusals import REFUSALS, Reason
 from darbar_contracts.subjects import WALLET_GRANT
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
@@ -65,7 +65,9 @@ class Grants:
         """The balance afterwards. Raises Refused with the wallet's reason, or Unavailable."""
         answered = await self._request(str(uuid.uuid4()), account_id, kind="top_up")
         if not answered.done:
-            raise Refused(answered.reason or Reason.ALREADY_GRANTED)
+            # A newer wallet may have reasons that are not known here.
+            code = answered.reason or Reason.ALREADY_GRANTED
+            raise Refused(code, REFUSALS[code].sentence if code in REFUSALS else "")
         return answered.balances.get(account_id)
 
     async def _ask(self, due: GrantDue) -> None:

@@ -1,0 +1,22 @@
+"""What schemathesis does before each request; it loads this file in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import schemathesis
+
+_dice = random.Random(1)
+
+
+@schemathesis.hook
+def before_call(_context: Any, case: Any, _kwargs: Any) -> None:
+    """Everybody comes from an address and with a token of their own: no limit hides what lies behind it."""
+    case.headers["X-Forwarded-For"] = ".".join(str(_dice.randrange(1, 255)) for _ in range(4))
+    tokens = json.loads(Path("tokens.json").read_text())
+    # Another one than the first is meant to be none, or a wrong one.
+    if case.headers.get("Authorization") == f"Bearer {tokens[0]}":
+        case.headers["Authorization"] = f"Bearer {_dice.choice(tokens)}"
