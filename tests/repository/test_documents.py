@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from documented_frames import Documented
 from write_documents import FOLDER, written
 
 from darbar_contracts.documents import document
@@ -102,3 +103,20 @@ def test_a_planted_reference_that_leads_nowhere_is_found() -> None:
     assert found({"b": {"c": 1}}, reference) == 1
     with pytest.raises(KeyError):
         found({"b": {}}, reference)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"colour": "red"}, {"version": "7"}, {"kind": "seat_swapped"}, {"public": {"seat": 1}}, {"type": "events"}],
+)
+def test_a_planted_frame_that_the_document_does_not_tell_is_found(change: dict[str, Any]) -> None:
+    frame = {"type": "event", "version": 7, "kind": "bot_seated", "public": {"seat": 1, "name": "Zara"}}
+    Documented().told(frame)
+    with pytest.raises(AssertionError, match="is not in the AsyncAPI document"):
+        Documented().told(frame | change)
+
+
+def test_a_planted_command_that_the_document_does_not_tell_is_found() -> None:
+    Documented().sent({"type": "sit", "id": "0123456789abcdef"})
+    with pytest.raises(AssertionError, match="is not in the AsyncAPI document"):
+        Documented().sent({"type": "sit", "id": "short"})

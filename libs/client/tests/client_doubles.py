@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import WSMsgType, web
+from documented_frames import Documented
 
 from darbar_contracts.api import Account, Session, SocketPaths, TableRef, TableSeen
 from darbar_contracts.tables import TableLook, TableTerms
@@ -83,6 +84,7 @@ class ScriptedServer:
         self.hellos: list[Json] = []
         self.opened: list[str] = []
         self.commands: list[Json] = []
+        self.undocumented: list[str] = []
         self.fresh_tokens: list[str] = []
         self.requests: list[tuple[str, str, Json]] = []
         self.keys: list[str] = []
@@ -222,6 +224,10 @@ class ScriptedServer:
         return socket
 
     async def _take(self, socket: web.WebSocketResponse, frame: Json) -> None:
+        try:
+            Documented().sent(frame)
+        except AssertionError as fault:
+            self.undocumented.append(str(fault))
         match frame["type"]:
             case "hello":
                 self.hellos.append(frame)

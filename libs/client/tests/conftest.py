@@ -25,6 +25,7 @@ async def server() -> AsyncIterator[ScriptedServer]:
     scripted.url = site_url(runner)
     yield scripted
     await runner.cleanup()
+    assert scripted.undocumented == []
 
 
 @pytest.fixture

@@ -10,9 +10,11 @@ from typing import Any
 
 import aiohttp
 import msgspec
+from documented_frames import Documented
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import PROTOCOL
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
 from darbar_contracts.wallet import (
     BalancesAnswer,
@@ -26,6 +28,8 @@ from darbar_kit.bus import Bus
 from darbar_kit.tokens import Claims, TokenWriter
 
 ANSWER_SECONDS = 10.0
+# What a test sends to be refused as no command.
+UNREADABLE = (Reason.FRAME_INVALID, Reason.COMMAND_ID_INVALID)
 TERMS = TableTerms("court_piece", {}, 4, 100, 10, "public", "normal")
 
 
@@ -79,6 +83,7 @@ class Player:
         self._url = url
         self.token = token
         self.frames: list[dict[str, Any]] = []
+        self.documented = Documented()
         self.closed = asyncio.Event()
         self._arrived = asyncio.Event()
         self._ids = itertools.count()
@@ -101,7 +106,10 @@ class Player:
         command_id = fields.pop("id", None) or f"test-{secrets.token_hex(8)}"
         start = len(self.frames)
         await self.send(type=kind, id=command_id, **fields)
-        return await self.until(lambda frame: frame.get("id") == command_id, start=start)
+        answer = await self.until(lambda frame: frame.get("id") == command_id, start=start)
+        if answer.get("code") not in UNREADABLE:
+            self.documented.sent({"type": kind, "id": command_id, **fields})
+        return answer
 
     async def until(self, wanted: Callable[[dict[str, Any]], bool], *, start: int = 0) -> dict[str, Any]:
         """The first frame from `start` on for which this holds."""
@@ -159,13 +167,17 @@ class Player:
             await self._reader
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        async for message in socket:
-            if message.type is not aiohttp.WSMsgType.TEXT:
-                break
-            self.frames.append(msgspec.json.decode(message.data))
+        try:
+            async for message in socket:
+                if message.type is not aiohttp.WSMsgType.TEXT:
+                    break
+                frame = msgspec.json.decode(message.data)
+                self.documented.told(frame)
+                self.frames.append(frame)
+                self._arrived.set()
+        finally:
+            self.closed.set()
             self._arrived.set()
-        self.closed.set()
-        self._arrived.set()
 
 
 class Lobby:
