@@ -10,7 +10,7 @@ UV_VERSION = 0.13.9
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check fix setup bench mutants lock clean
+.PHONY: help run demo test check fix setup bench mutants documents lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ bench: setup ## measure the targets: ROW=name for one of them
 
 mutants: setup ## break pure code in many small ways, and see that a test notices each: PLACE=name for one part
 	.venv/bin/python tests/mutants/run.py $(PLACE)
+
+documents: setup ## write anew what is made from the contracts: OpenAPI, AsyncAPI, their page, refusals, TypeScript
+	.venv/bin/python tests/repository/write_documents.py
 
 lock: ## requirements*.lock anew from requirements*.in: UPGRADE=--upgrade for newer versions
 	$(PYTHON) -m venv build/uv

@@ -16,7 +16,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     made.run("-m", "ruff", "check", "--quiet", "--fix", *CHANGED)
     made.run("-m", "ruff", "format", "--quiet", *CHANGED)
     made.run("services/table/tests/golden_log.py", "waving")
-    (made.folder / "docs/refusals.md").write_text(made.run("tests/repository/refusals_page.py"))
+    made.run("tests/repository/write_documents.py")
     made.track()
     return made
 

@@ -39,6 +39,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
         registry.replace("from darbar_rules.registry", f"{line}from darbar_rules.registry")
     )
     made.run("libs/rules/tests/golden/write.py", NAME)
+    made.run("tests/repository/write_documents.py")
     made.track()
     return made
 
@@ -61,7 +62,8 @@ def test_contributing_asks_for_no_more_than_this() -> None:
     section = (ROOT / "CONTRIBUTING.md").read_text().partition("### A game\n")[2].partition("\n### ")[0]
     steps = re.findall(r"^\d\. (.*?)(?=^\d\. |\n\n)", section, re.MULTILINE | re.DOTALL)
     named = [re.findall(r"`([^`]+)`", step)[0] for step in steps]
-    assert named == ["docs/rules/<game>.md", f"{GAMES}/", REGISTRY, "python libs/rules/tests/golden/write.py <game>"]
+    written = ["python libs/rules/tests/golden/write.py <game>", "make documents"]
+    assert named == ["docs/rules/<game>.md", f"{GAMES}/", REGISTRY, *written]
 
 
 def test_the_game_passes_every_law_of_the_rules_and_of_the_table(copy: Copy) -> None:

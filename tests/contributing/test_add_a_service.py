@@ -13,7 +13,7 @@ NEW = ("services/echo", "libs/contracts", "deploy/local")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     made = Copy(tmp_path_factory.mktemp("add-a-service"))
     made.follow(PAGE)
-    (made.folder / "docs/refusals.md").write_text(made.run("tests/repository/refusals_page.py"))
+    made.run("tests/repository/write_documents.py")
     made.track()
     return made
 

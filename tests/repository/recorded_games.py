@@ -1,6 +1,6 @@
 """What one seat is sent of a game, with what it may know in between, for the web client's own tests.
 
-`python tests/repository/recorded_games.py` writes the files anew.
+`make documents` writes the files anew.
 """
 
 from __future__ import annotations
@@ -48,9 +48,3 @@ def _events(game: AnyGame) -> Iterator[dict[str, object]]:
 def files() -> dict[str, str]:
     """By name."""
     return {f"{game.name}.jsonl": recorded(game) for game in ALL}
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, text in files().items():
-        (FOLDER / name).write_text(text)

@@ -1,8 +1,7 @@
-"""Writes docs/refusals.md: `.venv/bin/python tests/repository/refusals_page.py > docs/refusals.md` after a change."""
+"""The text of docs/refusals.md, from the registry of refusals. write_documents.py writes it down."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 
 from darbar_contracts.refusals import REFUSALS, Reason, Refusal
@@ -20,7 +19,7 @@ and on a table's socket a frame `refused` with the same three fields, the comman
 command with the same `id` may be sent again later. Clients decide by `code` alone. `details` say what is particular to
 the case, and may get more fields at any time.
 
-This page is written by `tests/repository/refusals_page.py` from `libs/contracts/darbar_contracts/refusals.py`.
+This page is written by `make documents` from `libs/contracts/darbar_contracts/refusals.py`.
 """
 
 
@@ -38,7 +37,3 @@ def _section(title: str, refusals: Iterable[Refusal]) -> Iterator[str]:
     yield from ("", f"## {title}", "", "| code | status | try again | sentence |", "|---|---|---|---|")
     for refusal in sorted(refusals, key=lambda refusal: refusal.code):
         yield f"| `{refusal.code}` | {refusal.status} | {'yes' if refusal.retry else ''} | {refusal.sentence} |"
-
-
-if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in page())

@@ -15,6 +15,7 @@ from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame, DecisionFrames
 EXAMPLE = re.compile(r"^```json (client|server)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| (`[a-z_`, ]+`) \|.*?((?:`[a-z_0-9]+`(?:, )?)*) ?\|$", re.MULTILINE)
 WORD = re.compile(r"`([a-z_0-9]+)`")
+EXCERPT = re.compile(r"^```transcript\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 HEAD = {"id", "round", "turn"}
 NO_COMMANDS = {"hello", "ping", "fresh_token"}
 
@@ -52,6 +53,14 @@ def test_every_example_is_a_message_of_its_side(side: str, example: str) -> None
     assert isinstance(message, Frame if side == "client" else ServerFrame)
     written = msgspec.json.decode(example)
     assert not set(written) - set(message.__struct_fields__) - {"type"}, "a field that the type does not have"
+
+
+def test_every_excerpt_is_in_the_transcript_line_by_line_and_in_its_order() -> None:
+    excerpts = [excerpt.splitlines() for excerpt in EXCERPT.findall(page())]
+    assert len(excerpts) >= 8
+    for excerpt in excerpts:
+        rest = iter((ROOT / "docs/transcript.txt").read_text().splitlines())
+        assert [line for line in excerpt if line not in rest] == []
 
 
 def test_every_message_of_the_server_has_an_example() -> None:

@@ -9,9 +9,8 @@ from enum import StrEnum
 from importlib import import_module
 
 import pytest
-from refusals_page import page
 from test_tidy import dotted
-from tracked import ROOT, Source, expect_none, sources
+from tracked import Source, expect_none, sources
 
 from darbar_contracts.refusals import REFUSALS, Reason
 from darbar_rules.game import Refusal
@@ -119,10 +118,6 @@ def test_no_code_is_given_another_status() -> None:
 
 def test_every_code_is_used() -> None:
     expect_none(never_raised([member.name for member in (*Reason, *Refusal)], (item.text for item in production())))
-
-
-def test_the_page_is_what_the_registry_says() -> None:
-    assert (ROOT / "docs/refusals.md").read_text().splitlines() == list(page())
 
 
 @pytest.mark.parametrize(

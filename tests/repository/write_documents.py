@@ -1,29 +1,36 @@
-"""Writes the documents of the API: `.venv/bin/python tests/repository/write_documents.py` after a change."""
+"""Writes every file that is made from the contracts: `make documents` after a change of what crosses a process."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 from asyncapi_document import asyncapi
 from docs_page import docs_page
 from openapi_document import openapi
+from recorded_games import FOLDER, files
+from refusals_page import page
+from tracked import ROOT
 
-import darbar_contracts.documents
+from darbar_contracts.typescript import typescript
 
-FOLDER = Path(darbar_contracts.documents.__file__).parent
+DOCUMENTS = "libs/contracts/darbar_contracts/documents"
 LINE_CHARACTERS_MAX = 120
 
 
+@cache
 def written() -> Mapping[str, str]:
-    """The text of each file."""
+    """The text of each file, by its path."""
     http, socket = openapi(), asyncapi()
     return {
-        "openapi.json": f"{pretty(http)}\n",
-        "asyncapi.json": f"{pretty(socket)}\n",
-        "docs.html": docs_page(http, socket),
+        f"{DOCUMENTS}/openapi.json": f"{pretty(http)}\n",
+        f"{DOCUMENTS}/asyncapi.json": f"{pretty(socket)}\n",
+        f"{DOCUMENTS}/docs.html": docs_page(http, socket),
+        "docs/refusals.md": "".join(f"{line}\n" for line in page()),
+        "web/src/contracts.ts": typescript(),
+        **{str((FOLDER / name).relative_to(ROOT)): text for name, text in files().items()},
     }
 
 
@@ -40,5 +47,5 @@ def pretty(value: Any, *, at: int = 0) -> str:
 
 
 if __name__ == "__main__":
-    for name, text in written().items():
-        (FOLDER / name).write_text(text)
+    for path, text in written().items():
+        (ROOT / path).write_text(text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -40,6 +41,7 @@ log = structlog.get_logger()
 
 START_SECONDS_MAX = 30.0
 NEW_NODE_PAUSE_SECONDS = 0.5
+SEED_BYTES = 32
 
 
 class Service:
@@ -55,6 +57,8 @@ class Service:
         self.socket_handler: SocketHandler | None = None
         self.pages: Pages | None = None
         self.bus: Bus | None = None
+        # In hex. Chance comes in from outside, so that a test can have the same one twice.
+        self.fresh_seed: Callable[[], str] = partial(secrets.token_hex, SEED_BYTES)
         self._known = asyncio.Event()
         self._stopping = False
 
@@ -142,6 +146,7 @@ class Service:
                 metrics=self.metrics,
                 queries=sql,
                 supervisor=self.supervisor,
+                fresh_seed=self.fresh_seed,
             )
             await self._run_node(node, bus, questions)
             await asyncio.sleep(NEW_NODE_PAUSE_SECONDS)

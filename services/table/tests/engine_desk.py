@@ -98,6 +98,7 @@ class Desk:
             publish=lambda table_id, milestones: None,
             after=lambda live, draft: None,
             reload=self.reloaded.append,
+            fresh_seed=lambda: "0" * 64,
         )
         self.effects = Effects(
             settings,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from importlib import resources
 from pathlib import Path
@@ -19,7 +19,7 @@ from darbar_kit.bus import Bus
 from darbar_kit.service import listen, reserve
 from darbar_kit.testing import MakeDatabase, TestDatabase
 from darbar_kit.tokens import TokenWriter, new_private_key_pem, public_key_pem
-from darbar_table.app import build_app
+from darbar_table.app import SERVICE, build_app
 from darbar_table.settings import Settings
 
 MIGRATIONS = Path(str(resources.files("darbar_table"))) / "migrations"
@@ -44,7 +44,7 @@ async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) 
     async with AsyncExitStack() as ends:
         session = await ends.enter_async_context(aiohttp.ClientSession())
 
-        async def start(**changes: Any) -> Stack:
+        async def start(*, fresh_seed: Callable[[], str] | None = None, **changes: Any) -> Stack:
             nats_url = changes.pop("nats_url", nats_server)
             neighbours = bus if nats_url == nats_server else await Bus.connect(nats_url, name="tests")
             ends.push_async_callback(neighbours.close)
@@ -57,7 +57,9 @@ async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) 
                 unsafe_storage=True,
                 **{"bot_pause_seconds_min": 0.0, "bot_pause_seconds_max": 0.0, "frames_a_second_max": 1000, **changes},
             )
-            runner = await listen(build_app(settings), reserve("127.0.0.1", 0))
+            app = build_app(settings)
+            app[SERVICE].fresh_seed = fresh_seed or app[SERVICE].fresh_seed
+            runner = await listen(app, reserve("127.0.0.1", 0))
             stack = Stack(
                 settings=settings,
                 runner=runner,

@@ -1,6 +1,6 @@
 """The public API as documents, kept beside the types from which they are written.
 
-After a change of routes, frames, events or refusals write them again: `python tests/repository/write_documents.py`.
+`make documents` writes them anew after a change of routes, frames, events or refusals.
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ class TableNode:
         metrics: Metrics,
         queries: Mapping[str, str],
         supervisor: Supervisor,
+        fresh_seed: Callable[[], str],
     ) -> None:
         self.settings = settings
         self.metrics = metrics
@@ -89,7 +90,7 @@ class TableNode:
         )
         self.freezer = Freezer(store, metrics=metrics, spawn=self._spawn)
         self.timers = TableTimers(settings, self.lease.clock, submit=self._submit, guard=self.freezer.guard)
-        self.owner = self._owner()
+        self.owner = self._owner(fresh_seed)
         self.presence = Presence(settings, owner=self.owner, timers=self.timers)
         self.effects = Effects(
             settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self._spawn
@@ -188,7 +189,7 @@ class TableNode:
             live.stop_timers()
             live.dismiss(TableReason.NOT_OWNER, "Another process serves this table now.", retry=True)
 
-    def _owner(self) -> Owner:
+    def _owner(self, fresh_seed: Callable[[], str]) -> Owner:
         return Owner(
             self.settings,
             writer=self.writer,
@@ -199,6 +200,7 @@ class TableNode:
             publish=self.outbox.put,
             after=self._after,
             reload=self._reload,
+            fresh_seed=fresh_seed,
         )
 
     def _loader(self) -> Loader:

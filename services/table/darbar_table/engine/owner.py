@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -37,8 +36,6 @@ from darbar_table.settings import Settings
 from darbar_table.store.chain import link
 from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, Writer
 
-SEED_BYTES = 32
-
 
 class Owner:
     """The only writer of the tables it holds. Synchronous: a move waits for nothing but its commit."""
@@ -55,6 +52,7 @@ class Owner:
         publish: Callable[[UUID, Sequence[tuple[int, str]]], None],
         after: Callable[[LiveTable, Draft], None],
         reload: Callable[[LiveTable], None],
+        fresh_seed: Callable[[], str],
     ) -> None:
         self._generation = settings.generation
         self._writer = writer
@@ -70,7 +68,7 @@ class Owner:
         self.live_tables: dict[UUID, LiveTable] = {}
         self._context = Context(
             settings=settings,
-            fresh_seed=lambda: secrets.token_hex(SEED_BYTES),
+            fresh_seed=fresh_seed,
             now=lambda: datetime.now(UTC),
         )
 
