@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from documented_frames import Documented
 from tracked import ROOT
 
 from darbar_contracts import frames
@@ -61,6 +62,15 @@ def test_every_excerpt_is_in_the_transcript_line_by_line_and_in_its_order() -> N
     for excerpt in excerpts:
         rest = iter((ROOT / "docs/transcript.txt").read_text().splitlines())
         assert [line for line in excerpt if line not in rest] == []
+
+
+def test_every_line_of_the_transcript_is_in_the_asyncapi_document() -> None:
+    documented = Documented()
+    for line in (ROOT / "docs/transcript.txt").read_text().splitlines():
+        mark, _, frame = line.partition(" ")
+        if mark != "#":
+            (documented.told if mark == "<" else documented.sent)(msgspec.json.decode(frame))
+    assert documented.seen.total() > 100
 
 
 def test_every_message_of_the_server_has_an_example() -> None:

@@ -13,5 +13,6 @@ TRANSCRIPT = Path(__file__).parents[3] / "docs" / "transcript.txt"
 async def test_a_game_played_again_sends_what_the_transcript_says(start_table: StartTable, tmp_path: Path) -> None:
     stack = await start_table(fresh_seed=seeds(), count_in_seconds=30.0)
     lines = await play(stack)
-    (tmp_path / TRANSCRIPT.name).write_text("\n".join(lines) + "\n")
-    assert lines == TRANSCRIPT.read_text().splitlines(), f"what was said now is in {tmp_path}"
+    said = tmp_path / TRANSCRIPT.name
+    said.write_text("\n".join(lines) + "\n")
+    assert lines == TRANSCRIPT.read_text().splitlines(), f"look at what is new, and then: cp {said} {TRANSCRIPT}"
