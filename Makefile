@@ -10,7 +10,7 @@ UV_VERSION = 0.13.9
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check fix setup bench mutants documents lock clean
+.PHONY: help run demo web test check fix setup bench mutants documents lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ run: ## everything in one process on one port, with its own PostgreSQL and NATS 
 demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0 URL=
 	bash deploy/local/setup.sh
 	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS) --url "$(URL)"
+
+web: ## the web client, checked and built into web/dist, where `make run` serves it
+	bash web/build.sh --check
 
 test: setup ## every test, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile

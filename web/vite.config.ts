@@ -19,6 +19,6 @@ export default defineConfig({
   },
   server: { proxy },
   preview: { proxy },
-  test: { environment: "happy-dom", include: ["tests/**/*.test.ts"] },
+  test: { include: ["tests/**/*.test.ts"] },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : {},
 });

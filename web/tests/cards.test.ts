@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import { cardWords, RANKS, sorted, SUITS } from "../src/cards/card";
 import { DECKS, FOUR_COLOURS, TWO_COLOURS } from "../src/cards/deck";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ServerFrame, SocketPaths } from "../src/contracts";
 import { Failed } from "../src/net/http";

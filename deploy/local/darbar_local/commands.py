@@ -120,6 +120,7 @@ def _up(asked: argparse.Namespace) -> None:
     options = Options(
         # Once and for all: whoever starts a program from it may do so in another working directory.
         data=Path(settings.data if asked.data is None else asked.data).absolute(),
+        web_folder=Path(settings.web).absolute(),
         host=settings.host if asked.host is None else asked.host,
         port=settings.port if asked.port is None else asked.port,
         processes=asked.processes,

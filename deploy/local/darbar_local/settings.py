@@ -21,6 +21,7 @@ class UpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Read from DARBAR_DATA and so on; an option on the command line is stronger."""
 
     data: str = "var"
+    web: str = "web/dist"
     host: str = "127.0.0.1"
     port: int = 8080
     unsafe_storage: bool = False

@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import aiohttp
 import structlog
@@ -34,12 +35,19 @@ class ServicesHere:
     """All services in this process, on the public port."""
 
     def __init__(
-        self, wiring: Wiring, restarts: Restarts, *, public: socket.socket, environ: Mapping[str, str]
+        self,
+        wiring: Wiring,
+        restarts: Restarts,
+        *,
+        public: socket.socket,
+        environ: Mapping[str, str],
+        web_folder: Path,
     ) -> None:
         self._wiring = wiring
         self._restarts = restarts
         self._public = public
         self._environ = environ
+        self._web_folder = web_folder
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
@@ -53,7 +61,7 @@ class ServicesHere:
                 for service in ALL
             }
             # A copy: who connects while they start again waits, as at the first start.
-            self._runner = await listen(build_root(apps, self._restarts), self._public.dup())
+            self._runner = await listen(build_root(apps, self._restarts, self._web_folder), self._public.dup())
             async with aiohttp.ClientSession() as session:
                 await _until_ready(
                     lambda: origin.ask_missing(session, self._wiring.public_url),
@@ -94,6 +102,7 @@ async def start_processes(
     public: socket.socket,
     tables: int,
     environ: Mapping[str, str],
+    web_folder: Path,
     stack: AsyncExitStack,
 ) -> Mapping[str, Restartable]:
     """Each service in a process of its own, the table service in `tables`; then the gateway that leads to them."""
@@ -108,7 +117,7 @@ async def start_processes(
     base_urls: dict[str, list[str]] = {}
     for child in children:
         base_urls.setdefault(child.service.name, []).append(child.base_url)
-    stack.push_async_callback(_clean_up, await listen(build_gateway(base_urls, restarts), public.dup()))
+    stack.push_async_callback(_clean_up, await listen(build_gateway(base_urls, restarts, web_folder), public.dup()))
     return {child.name: child for child in children}
 
 

@@ -13,6 +13,7 @@ from darbar_local.child_processes import stop_left_over
 from darbar_local.console import print_line
 from darbar_local.data_dir import DataDir, opened
 from darbar_local.exit_codes import failures_told
+from darbar_local.gateway.web_client import INDEX
 from darbar_local.restarts import Restarts
 from darbar_local.servers import Servers, prepare_databases, start_servers
 from darbar_local.settings import GivenServers
@@ -28,6 +29,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line and the environment say. `tables` counts with `processes` only."""
 
     data: Path
+    web_folder: Path
     host: str
     port: int
     processes: bool
@@ -57,13 +59,16 @@ async def up(options: Options) -> None:
                     public=public,
                     tables=options.tables,
                     environ=options.environ,
+                    web_folder=options.web_folder,
                     stack=stack,
                 )
             else:
-                here = ServicesHere(wiring, restarts, public=public, environ=options.environ)
+                here = ServicesHere(
+                    wiring, restarts, public=public, environ=options.environ, web_folder=options.web_folder
+                )
                 services = await start_one_process(here, stack=stack)
             settle()
-            _tell_what_next(wiring, options.data)
+            _tell_what_next(wiring, options)
             await restarts.watch({**servers.started, **services})
 
 
@@ -93,13 +98,15 @@ async def _wire(options: Options, folder: DataDir, servers: Servers, *, public: 
     )
 
 
-def _tell_what_next(wiring: Wiring, data: Path) -> None:
+def _tell_what_next(wiring: Wiring, options: Options) -> None:
     url = wiring.public_url
     print_line()
     print_line(f"Darbar is ready at {url}")
+    if (options.web_folder / INDEX).is_file():
+        print_line(f"  play in a browser:                {url}")
     print_line(f"  play a game in another terminal:  make demo{'' if url == DEMO_URL else f' URL={url}'}")
     print_line(f"  see which games there are:        curl {url}/v1/games")
-    print_line(f"  stop:                             Ctrl-C (the data stays in {data})")
+    print_line(f"  stop:                             Ctrl-C (the data stays in {options.data})")
     if not wiring.is_private:
         print_line("  Others can reach it too: limits by address are those of production; see docs/operations.md")
     print_line()

@@ -99,6 +99,7 @@ async def shared(tiny_services: Path, servers_folder: Path) -> AsyncIterator[Sha
     variables = {
         "PYTHONPATH": str(tiny_services),
         "DARBAR_UNSAFE_STORAGE": "1",
+        "DARBAR_WEB": str(data / "no-client"),
         "DARBAR_LOBBY_PUBLIC_URL": "https://darbar.example",
     }
     async with run("up", "--data", str(data), "--port", "0", variables=variables) as up:

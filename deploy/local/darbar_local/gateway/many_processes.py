@@ -7,6 +7,7 @@ import contextlib
 import random
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 
 import aiohttp
 from aiohttp import web
@@ -26,12 +27,14 @@ PLACES_REMEMBERED_MAX = 1000
 _NAMED_PROCESS = re.compile(r"/play/at/([^/]+)/")
 
 
-def build_gateway(base_urls: Mapping[str, Sequence[str]], restarts: Restarts) -> web.Application:
+def build_gateway(
+    base_urls: Mapping[str, Sequence[str]], restarts: Restarts, web_folder: Path | None = None
+) -> web.Application:
     """`base_urls`: for each service, where its processes are."""
     app = web.Application(middlewares=[errors_middleware], client_max_size=BODY_BYTES_MAX)
     gateway = Gateway(base_urls, restarts)
     app.cleanup_ctx.append(gateway.open)
-    app.add_routes(origin.routes(gateway))
+    app.add_routes(origin.routes(gateway, web_folder))
     app.router.add_route("*", "/{path:.*}", gateway.handle)
     return app
 

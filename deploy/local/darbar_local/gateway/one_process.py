@@ -1,6 +1,7 @@
 """All services in one process on one port. Open this when a path reaches the wrong service."""
 
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -13,10 +14,12 @@ from darbar_local.restarts import NAME, Restarts
 from darbar_local.services import owner
 
 
-def build_root(apps: Mapping[str, web.Application], restarts: Restarts) -> web.Application:
+def build_root(
+    apps: Mapping[str, web.Application], restarts: Restarts, web_folder: Path | None = None
+) -> web.Application:
     """Each app keeps its own middlewares, start and cleanup, and sees the whole path as it does alone."""
     root = web.Application(middlewares=[errors_middleware])
-    root.add_routes(origin.routes(OneProcess(apps, restarts)))
+    root.add_routes(origin.routes(OneProcess(apps, restarts), web_folder))
     for name, app in apps.items():
         _mount(root, app, name)
     return root

@@ -1,5 +1,6 @@
 """What the one public port answers itself: health, metrics, welcome. Open this to change the page at /."""
 
+from pathlib import Path
 from typing import Protocol
 
 import aiohttp
@@ -8,6 +9,7 @@ from aiohttp import web
 
 from darbar_kit.http import answer
 from darbar_kit.metrics import CONTENT_TYPE
+from darbar_local.gateway import web_client
 
 ASK_SECONDS_MAX = 5.0
 ASKING = aiohttp.ClientTimeout(total=ASK_SECONDS_MAX)
@@ -24,6 +26,7 @@ _WELCOME = """<h1>Darbar is running</h1>
 It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.</p>
 <p>What to do next:</p>
 <ul>
+<li>play in this browser: build the web client with <code>make web</code>, and start Darbar again
 <li>play a game in a terminal: <code>make demo</code>
 <li>see which games there are: <a href="/v1/games">/v1/games</a>
 <li>write a client: <a href="/v1/docs">/v1/docs</a>
@@ -69,8 +72,8 @@ async def ask_missing(session: aiohttp.ClientSession, base_url: str) -> list[str
     return ["process"] if said is None else said
 
 
-def routes(status: Status) -> list[web.RouteDef]:
-    """The same in every wiring that has one port."""
+def routes(status: Status, web_folder: Path | None) -> list[web.RouteDef]:
+    """The same in every wiring that has one port. `web_folder` has the built web client, if there is one."""
 
     async def healthz(request: web.Request) -> web.Response:
         things = await status.failing(request)
@@ -86,8 +89,9 @@ def routes(status: Status) -> list[web.RouteDef]:
     async def welcome(_request: web.Request) -> web.Response:
         return web.Response(text=_HEAD + _WELCOME, content_type="text/html")
 
+    client = [] if web_folder is None else web_client.routes(web_folder)
     return [
-        web.get("/", welcome),
+        *(client or [web.get("/", welcome)]),
         web.get("/healthz", healthz),
         web.get("/readyz", readyz),
         web.get("/metrics", metrics),
