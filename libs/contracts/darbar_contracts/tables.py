@@ -12,6 +12,8 @@ JsonObject: TypeAlias = dict[str, Any]
 Visibility = Literal["public", "private"]
 BotLevel = Literal["easy", "normal", "strong"]
 
+# Why a game has ended that was played to its end: no other one counts.
+PLAYED = "played"
 # The wallet takes no higher stake.
 BET_COINS_STAKED_MAX = 1_000_000
 
@@ -162,12 +164,13 @@ class SeatTaken(MilestoneEvent, frozen=True, tag="seat_taken"):
 
 
 class SeatFreed(MilestoneEvent, frozen=True, tag="seat_freed"):
-    """`account_id` None: a bot was sent away. `quit`: it counts as one on the player's profile."""
+    """`account_id` None: a bot was sent away. `quit`: it counts as one on the player's profile, for this `game`."""
 
     seat: int
     account_id: str | None = None
     quit: bool = False
     reason: str = ""
+    game: int = 0
 
 
 class SeatsSwapped(MilestoneEvent, frozen=True, tag="seats_swapped"):
@@ -185,21 +188,25 @@ class RoundStarted(MilestoneEvent, frozen=True, tag="round_started"):
 
 
 class RoundEnded(MilestoneEvent, frozen=True, tag="round_ended"):
-    """`accounts`: who holds each seat, None for a bot; `points`: what each seat won in this round."""
+    """`accounts`: who holds each seat, None for a bot; `points`: what each seat won in this round. `counted`: it counts
+    for statistics (TL-28)."""
 
     game: int
     round: int
     accounts: tuple[str | None, ...]
     points: tuple[int, ...]
+    counted: bool = False
 
 
 class GameEnded(MilestoneEvent, frozen=True, tag="game_ended"):
-    """`places` and `totals` of each seat; a game whose `reason` is not "played" counts for nothing and has none."""
+    """`places` and `totals` of each seat; a game whose `reason` is not "played" counts for nothing and has none.
+    `accounts`: who holds each seat, None for a bot."""
 
     game: int
     places: tuple[int, ...]
     totals: tuple[int, ...]
-    reason: str = "played"
+    reason: str = PLAYED
+    accounts: tuple[str | None, ...] = ()
 
 
 class TableClosed(MilestoneEvent, frozen=True, tag="table_closed"):

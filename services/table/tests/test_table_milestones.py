@@ -11,6 +11,7 @@ from darbar_contracts import frames, tables
 from darbar_contracts.tables import Milestone
 from darbar_rules.games.king.game import KING_SHORT
 from darbar_table.domain import events
+from darbar_table.domain.commands import OperatorAct
 from darbar_table.domain.life.stakes import key
 from darbar_table.domain.milestones import counts, milestone_of
 
@@ -58,12 +59,12 @@ def test_a_tables_first_seats_rounds_and_its_end_are_told() -> None:
     script.play_round()
     points = script.result.points
     assert sum(points) > 0
-    assert events_told(script)[-1] == tables.RoundEnded(1, 1, accounts, points)
+    assert events_told(script)[-1] == tables.RoundEnded(1, 1, accounts, points, counted=True)
     script.wallet()
     script.act(ANN, frames.SendBotAway(id="command-away-0001", seat=1))
     assert events_told(script)[-1] == tables.SeatFreed(1)
     script.leaves(ANN)
-    assert events_told(script)[-1] == tables.SeatFreed(0, "ann", False, "left")
+    assert events_told(script)[-1] == tables.SeatFreed(0, "ann", False, "left", game=1)
     script.leaves(BOB)
     assert events_told(script)[-1] == tables.TableClosed("empty")
 
@@ -72,7 +73,7 @@ def test_a_quit_is_told_with_its_reason() -> None:
     script = Script().dealt().play_round().wallet().offline(DAN).zero()
     (timer,) = script.due()
     script.rings(timer)
-    assert tables.SeatFreed(3, "dan", True, "not_back") in events_told(script)
+    assert tables.SeatFreed(3, "dan", True, "not_back", game=1) in events_told(script)
 
 
 def test_a_swap_is_told_with_its_seats_and_a_game_that_ends_early_with_its_reason() -> None:
@@ -90,7 +91,8 @@ def test_the_end_of_a_game_is_told_with_places_and_totals() -> None:
     ended = script.last(events.GameEnded)
     assert set(ended.places) == {1, 2}
     assert ended.game == 1
-    assert tables.GameEnded(1, ended.places, ended.totals, "played") in events_told(script)
+    accounts = ("ann", "cyn", "bob", "dan")
+    assert tables.GameEnded(1, ended.places, ended.totals, "played", accounts) in events_told(script)
     again = script.zero().wallet()
     assert events_told(again)[-1] == tables.RoundStarted(2, 1, ("ann", "cyn", "bob", "dan"))
 
@@ -129,3 +131,20 @@ def test_each_request_has_the_key_of_its_kind_and_its_unit() -> None:
     refund = left.last(events.RefundAsked)
     assert (refund.key, refund.unit) == (key(left.table, "refund", generation), "g1.r1")
     assert Script(rules=KING_SHORT).dealt().last(events.StakesAsked).unit == "g1"
+
+
+@pytest.mark.ruling("TL-28")
+def test_tl_28_a_round_is_told_with_whether_it_counts() -> None:
+    script = Script().starts_now(ANN).zero().wallet().play_round().wallet()
+    script.act(ANN, frames.SendBotAway(id=script.new_id(), seat=1))
+    script.sit(BOB).step().step().play_round()
+    rounds = [event for event in events_told(script) if isinstance(event, tables.RoundEnded)]
+    assert [(event.round, event.counted) for event in rounds] == [(1, False), (2, True)]
+
+
+@pytest.mark.ruling("TL-28")
+def test_tl_28_a_round_that_is_broken_off_does_not_count() -> None:
+    script = Script().dealt()
+    script.tell(OperatorAct(action="void", operator="root", why="a test"))
+    rounds = [event for event in events_told(script) if isinstance(event, tables.RoundEnded)]
+    assert [(event.points, event.counted) for event in rounds] == [((), False)]

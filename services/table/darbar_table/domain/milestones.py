@@ -53,7 +53,7 @@ def _told(event: events.TableEvent, after: Table) -> tables.AnyMilestoneEvent:
         case events.BotSeated():
             return tables.SeatTaken(event.seat, None)
         case events.SeatFreed():
-            return tables.SeatFreed(event.seat, event.account_id, event.quit, event.reason)
+            return tables.SeatFreed(event.seat, event.account_id, event.quit, event.reason, after.game)
         case events.BotSentAway():
             return tables.SeatFreed(event.seat)
         case events.SeatsSwapped():
@@ -62,9 +62,10 @@ def _told(event: events.TableEvent, after: Table) -> tables.AnyMilestoneEvent:
             return tables.RoundStarted(event.game, event.round, after.accounts)
         case events.SeedsShown():
             result = after.rules.result(after.state)
-            return tables.RoundEnded(event.game, event.round, after.accounts, () if result is None else result.points)
+            points, counted = ((), False) if result is None else (result.points, after.counted)
+            return tables.RoundEnded(event.game, event.round, after.accounts, points, counted)
         case events.GameEnded():
-            return tables.GameEnded(event.game, event.places, event.totals, event.reason)
+            return tables.GameEnded(event.game, event.places, event.totals, event.reason, after.accounts)
         case events.TableClosed():
             return tables.TableClosed(event.reason)
     raise AssertionError(f"{type(event).__name__} is no milestone")
