@@ -187,6 +187,12 @@ export interface FreshToken {
   token: string;
 }
 
+/** One page of a player's games, the last one first; of other players only those at public tables. */
+export interface GameList {
+  games: GamePlayed[];
+  next: string | null;
+}
+
 /** One game of the catalogue. */
 export interface GameOffered {
   name: string;
@@ -196,6 +202,33 @@ export interface GameOffered {
   stake_unit: string;
   seats: number[];
   options: Record<string, unknown>;
+}
+
+/** One of a player's games. */
+export interface GamePlayed {
+  table_id: string;
+  game: string;
+  game_number: number;
+  at: string;
+  outcome: "played" | "quit";
+  place: number | null;
+  points: number;
+  replay: string;
+}
+
+/** What a player has done in one game, all weeks together: games played to their end, those of them won, games quit,. */
+export interface GameStatistics {
+  game: string;
+  played: number;
+  won: number;
+  quits: number;
+  points: number;
+}
+
+/** GET /v1/me/games and /v1/players/{handle}/games. */
+export interface GamesQuery {
+  limit?: number;
+  after?: string | null;
 }
 
 /** Sent at least every HEARTBEAT_SECONDS: a client that has less than `version` asks again with hello. */
@@ -385,6 +418,32 @@ export interface KingsAndRebelsView {
   ended: KingsAndRebelsRoundEnded | null;
 }
 
+/** One row of a leaderboard: games won decide, then points; equal ones share a place. */
+export interface Leader {
+  place: number;
+  handle: string;
+  name: string;
+  avatar: string;
+  played: number;
+  won: number;
+  points: number;
+}
+
+/** GET /v1/leaderboards/{game}: one page of a week. */
+export interface Leaderboard {
+  game: string;
+  week: string;
+  leaders: Leader[];
+  next: number | null;
+}
+
+/** GET /v1/leaderboards/{game}. */
+export interface LeaderboardQuery {
+  week?: string | null;
+  limit?: number;
+  after?: number;
+}
+
 /** Give the seat up (TL-11, TL-29, TL-35, TL-38). */
 export interface Leave {
   type: "leave";
@@ -486,6 +545,15 @@ export interface Problem {
   code: string;
   message?: string;
   details?: Record<string, unknown>;
+}
+
+/** GET /v1/me/profile and /v1/players/{handle}: what strangers may know of a player. */
+export interface Profile {
+  handle: string;
+  name: string;
+  avatar: string;
+  statistics: GameStatistics[];
+  last: GameList;
 }
 
 /** POST /v1/quick-play: a public table of this game and bet, or a new one. */

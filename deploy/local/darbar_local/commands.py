@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -22,15 +23,16 @@ from darbar_kit.embedded import nats_rights
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
-from darbar_local.console import print_error, print_line
+from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
-from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, nats_url_in
+from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, nats_url_in, urls_of_running
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import (
     ADMIN_PREFIX,
     PREFIX,
     AdminSettings,
     GivenServers,
+    LobbyUrls,
     MigrateSettings,
     UpSettings,
     load_serve,
@@ -67,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _migrate(BY_NAME[asked.service])
             case "thaw" | "void":
                 _operate(asked)
+            case "rebuild":
+                _rebuild_statistics(asked)
             case "rights":
                 print_line(_rights())
             case "version":
@@ -108,6 +112,9 @@ def command_parser() -> argparse.ArgumentParser:
         operates.add_argument("--reason", required=True, metavar="TEXT", help="kept in the table's log, for operators")
         operates.add_argument("--operator", metavar="NAME", help="who does it, kept there too (your user's name)")
         operates.add_argument("--data", metavar="FOLDER", help="of the running `darbar up` (DARBAR_DATA, ./var)")
+    rebuilds = commands.add_parser("rebuild", help="make statistics again from the logs of all tables, while it runs")
+    rebuilds.add_argument("what", choices=["statistics"])
+    rebuilds.add_argument("--data", metavar="FOLDER", help="of the `darbar up` that runs (DARBAR_DATA, ./var)")
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser
@@ -218,6 +225,26 @@ async def _ask_table(request: OperateTable, nats_url: str) -> None:
         raise Failure(ExitCode.UNANSWERED, f"{error}; try again") from error
     finally:
         await bus.close()
+
+
+def _rebuild_statistics(asked: argparse.Namespace) -> None:
+    """As the lobby, by its own variables or beside the `darbar up` that uses the folder."""
+    environ = environment()
+    urls = load(LobbyUrls, prefix=BY_NAME["lobby"].prefix, environ=environ)
+    if not (urls.database_url and urls.nats_url):
+        data = Path(asked.data or load(UpSettings, prefix=PREFIX, environ=environ).data)
+        urls = urls_of_running(data, load(GivenServers, prefix="", environ=environ), urls)
+    logs.configure("rebuild", level="warning")
+    progress, rebuild = Progress("tables"), import_module("darbar_lobby.app").rebuild_statistics
+    try:
+        found = asyncio.run(rebuild(urls.database_url, urls.nats_url, lambda now: progress.tell(now.done, now.tables)))
+    except (Unavailable, OSError) as error:
+        raise Failure(ExitCode.UNFINISHED, f"not all is rebuilt, run it again: {error}") from error
+    print_line(f"Statistics made again from the logs of {found.done - found.unknown - found.failed} tables")
+    if found.unknown:
+        print_line(f"  {found.unknown} tables are not known to the table service: their games were left as they are")
+    if found.failed:
+        raise Failure(ExitCode.UNFINISHED, f"{found.failed} logs can't be read; see the log of the table service")
 
 
 def _rights() -> str:

@@ -30,6 +30,7 @@ class ExitCode(IntEnum):
     FOLDER_UNUSABLE = 11
     REFUSED = 12
     UNANSWERED = 13
+    UNFINISHED = 14
 
 
 class Failure(Exception):

@@ -12,8 +12,8 @@ import msgspec
 
 from darbar_contracts.subjects import PERMISSIONS
 from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
-from darbar_kit.database.provision import DatabaseUrls, owner_role, provision, service_role
-from darbar_kit.embedded.nats import NatsFailed, NatsServer
+from darbar_kit.database.provision import DatabaseUrls, owner_role, provision, service_role, url_for
+from darbar_kit.embedded.nats import HOST, NatsFailed, NatsServer
 from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.embedded.postgres import DataVersionWrong, PostgresFailed, PostgresServer
 from darbar_kit.embedded.programs import ServerMissing
@@ -22,8 +22,8 @@ from darbar_local.console import print_line, step
 from darbar_local.data_dir import DataDir
 from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.restarts import Restartable
-from darbar_local.services import ALL, Service
-from darbar_local.settings import GivenServers
+from darbar_local.services import ALL, BY_NAME, Service
+from darbar_local.settings import GivenServers, LobbyUrls
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
@@ -93,10 +93,30 @@ def nats_url_in(folder: Path, user: str) -> str:
     try:
         return NatsServer(DataDir(folder).nats).url(user)
     except (OSError, ValueError, KeyError) as error:
+        instead = f"give --data, or set DARBAR_{user.upper()}_NATS_URL"
+        raise Failure(
+            ExitCode.SERVER_FAILED, f"no `darbar up` of yours runs NATS with its data in {folder}: {instead}"
+        ) from error
+
+
+def urls_of_running(data: Path, given: GivenServers, urls: LobbyUrls) -> LobbyUrls:
+    """How the lobby of the `darbar up` that uses this folder reaches its servers; what `urls` has stays. Raises
+    Failure."""
+    folder, role = DataDir(data), service_role(BY_NAME["lobby"].database)
+    nats_url = urls.nats_url or given.nats_url or nats_url_in(data, "lobby")
+    if urls.database_url:
+        return LobbyUrls(database_url=urls.database_url, nats_url=nats_url)
+    try:
+        admin_url = given.database_url or f"postgresql://{HOST}:{int((folder.postgres / 'port').read_text())}"
+        password = msgspec.json.decode((data / "passwords.json").read_bytes(), type=dict[str, str])[role]
+    except (OSError, ValueError, KeyError) as error:
         raise Failure(
             ExitCode.SERVER_FAILED,
-            f"no `darbar up` of yours runs NATS with its data in {folder}: give --data, or DARBAR_ADMIN_NATS_URL",
+            f"no `darbar up` runs PostgreSQL with its data in {data}: give --data, or set DARBAR_LOBBY_DATABASE_URL",
         ) from error
+    database = BY_NAME["lobby"].database
+    database_url = url_for(admin_url, database=database, user=role, password=password)
+    return LobbyUrls(database_url=database_url, nats_url=nats_url)
 
 
 async def prepare_databases(admin_url: str, folder: DataDir) -> dict[str, DatabaseUrls]:

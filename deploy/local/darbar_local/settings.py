@@ -57,6 +57,13 @@ class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     service_role: str
 
 
+class LobbyUrls(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_LOBBY_DATABASE_URL and DARBAR_LOBBY_NATS_URL, by who acts as the lobby beside it."""
+
+    database_url: str = ""
+    nats_url: str = ""
+
+
 def load_up(environ: Mapping[str, str]) -> UpSettings:
     """Raises SettingsInvalid with all that is wrong, for any service, too: it would be found later one by one."""
     problems: list[str] = []

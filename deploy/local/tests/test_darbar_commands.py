@@ -6,6 +6,7 @@ import re
 import secrets
 import signal
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -21,7 +22,7 @@ from darbar_kit.testing import MakeNats, eventually
 from darbar_local.commands import main
 from darbar_local.exit_codes import ExitCode
 from darbar_local.servers import PERMISSIONS_OF_USERS
-from darbar_local.testing import Darbar
+from darbar_local.testing import Darbar, run
 
 Start = Callable[..., Awaitable[Darbar]]
 
@@ -105,7 +106,8 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
     assert main([]) == 0
 
     listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert [name for name, _ in listed] == ["up", "serve", "migrate", "thaw", "void", "rights", "version"]
+    names = ["up", "serve", "migrate", "thaw", "void", "rebuild", "rights", "version"]
+    assert [name for name, _ in listed] == names
 
 
 async def test_serve_names_all_that_is_wrong_and_what_nothing_reads(darbar: Start) -> None:
@@ -183,3 +185,26 @@ async def test_an_operator_is_known_by_the_users_name_or_the_one_they_give(darba
     names = (pwd.getpwuid(os.getuid()).pw_name, "olga")
     assert heard == [OperateTable("some-table", "resume", name, "mended") for name in names]
     await table.close()
+
+
+async def test_rebuild_beside_nothing_says_so(tmp_path: Path) -> None:
+    async with run("rebuild", "statistics", "--data", str(tmp_path), variables={}) as rebuild:
+        code, complaints = await rebuild.end()
+
+    assert code == ExitCode.SERVER_FAILED
+    assert complaints.startswith("darbar: no `darbar up` of yours runs NATS")
+
+
+async def test_rebuild_beside_servers_that_are_gone_says_that_it_has_to_be_run_again(tmp_path: Path) -> None:
+    with reserve("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    for name in ("postgres", "nats"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "port").write_text(f"{port}\n")
+    (tmp_path / "passwords.json").write_text('{"lobby_service": "s"}')
+    (tmp_path / "nats" / "passwords.json").write_text('{"lobby": "s"}')
+    async with run("rebuild", "statistics", "--data", str(tmp_path), variables={}) as rebuild:
+        code, complaints = await rebuild.end()
+
+    assert code == ExitCode.UNFINISHED
+    assert "run it again" in complaints

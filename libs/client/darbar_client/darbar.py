@@ -17,7 +17,19 @@ from darbar_client.event_stream import EVENTS_UNREAD_MAX
 from darbar_client.http import Http
 from darbar_client.table import TableSocket
 from darbar_client.tokens import Tokens
-from darbar_contracts.api import Account, Catalogue, Me, Replay, Session, SocketPaths, TableAudit, TableRef, TableSeen
+from darbar_contracts.api import (
+    Account,
+    Catalogue,
+    Leaderboard,
+    Me,
+    Profile,
+    Replay,
+    Session,
+    SocketPaths,
+    TableAudit,
+    TableRef,
+    TableSeen,
+)
 from darbar_contracts.frames import AnyServerFrame, DecisionFrames
 from darbar_contracts.tables import BotLevel, Visibility
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
@@ -157,6 +169,16 @@ class Player:
     async def me(self) -> Me:
         """The account, and the table where it sits."""
         return await self._ask("GET", "/v1/me", Me)
+
+    async def profile(self, handle: str | None = None) -> Profile:
+        """What this player has played, or the player with this handle."""
+        path = "/v1/me/profile" if handle is None else f"/v1/players/{handle}"
+        return await self._ask("GET", path, Profile)
+
+    async def leaderboard(self, game: str, *, week: str | None = None) -> Leaderboard:
+        """The first page of a week like 2026-W48, of this week without one."""
+        query = {} if week is None else {"week": week}
+        return await self._ask("GET", f"/v1/leaderboards/{game}", Leaderboard, query=query)
 
     async def wallet(self) -> WalletView:
         """The coins, with the newest entries of the ledger."""

@@ -6,7 +6,7 @@ Requests refuse unknown fields: a typo never passes silently. Answers may get mo
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -26,6 +26,12 @@ TABLES_LISTED_MAX = 50
 # A refresh token may be used again for so long: its answer may be lost, and two tabs wake up at the same moment.
 REFRESH_REPEAT_SECONDS_MAX = 60.0
 TABLES_LISTED_DEFAULT = 20
+GAMES_LISTED_MAX = 50
+GAMES_LISTED_DEFAULT = 20
+# A leaderboard ends there: who is further down has other ways to see how the week went.
+LEADERS_MAX = 1000
+LEADERS_LISTED_MAX = 100
+LEADERS_LISTED_DEFAULT = 20
 
 
 class NewGuest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,6 +93,22 @@ class ListQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bet_coins_max: Annotated[int, Meta(ge=0, le=BET_COINS_STAKED_MAX)] = BET_COINS_STAKED_MAX
     limit: Annotated[int, Meta(ge=1, le=TABLES_LISTED_MAX)] = TABLES_LISTED_DEFAULT
     after: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
+
+
+class GamesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/me/games and /v1/players/{handle}/games. `after` is the `next` of the page before."""
+
+    limit: Annotated[int, Meta(ge=1, le=GAMES_LISTED_MAX)] = GAMES_LISTED_DEFAULT
+    after: Annotated[str, Meta(max_length=80)] | None = None
+
+
+class LeaderboardQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/leaderboards/{game}. `week` is an ISO week in UTC like 2026-W48, left out the one of now; `after` is the
+    `next` of the page before."""
+
+    week: Annotated[str, Meta(pattern="^[0-9]{4}-W[0-9]{2}$")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=LEADERS_LISTED_MAX)] = LEADERS_LISTED_DEFAULT
+    after: Annotated[int, Meta(ge=0, lt=LEADERS_MAX)] = 0
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -233,6 +255,71 @@ class TableSeen(msgspec.Struct, frozen=True):
     def ref(self) -> TableRef:
         """What is needed to join it."""
         return TableRef(self.table.table_id, self.socket, False, self.code, self.invite_token, self.invite_url)
+
+
+class GameStatistics(msgspec.Struct, frozen=True):
+    """What a player has done in one game, all weeks together: games played to their end, those of them won, games quit,
+    points of the games played."""
+
+    game: str
+    played: int
+    won: int
+    quits: int
+    points: int
+
+
+class GamePlayed(msgspec.Struct, frozen=True):
+    """One of a player's games. `game_number` counts the games of its table. `place` None and no points: it was quit.
+    `replay`: where its table's log is, for who may read it."""
+
+    table_id: str
+    game: str
+    game_number: int
+    at: datetime
+    outcome: Literal["played", "quit"]
+    place: int | None
+    points: int
+    replay: str
+
+
+class GameList(msgspec.Struct, frozen=True):
+    """One page of a player's games, the last one first; of other players only those at public tables. `next` None: that
+    was all."""
+
+    games: tuple[GamePlayed, ...]
+    next: str | None
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """GET /v1/me/profile and /v1/players/{handle}: what strangers may know of a player. `handle` names the account and
+    is not its id; `statistics` has every game in which something counted, `last` the first page of games."""
+
+    handle: str
+    name: str
+    avatar: str
+    statistics: tuple[GameStatistics, ...]
+    last: GameList
+
+
+class Leader(msgspec.Struct, frozen=True):
+    """One row of a leaderboard: games won decide, then points; equal ones share a place."""
+
+    place: int
+    handle: str
+    name: str
+    avatar: str
+    played: int
+    won: int
+    points: int
+
+
+class Leaderboard(msgspec.Struct, frozen=True):
+    """GET /v1/leaderboards/{game}: one page of a week. `next` None: that was all."""
+
+    game: str
+    week: str
+    leaders: tuple[Leader, ...]
+    next: int | None
 
 
 class ReplayEvent(msgspec.Struct, frozen=True):

@@ -86,6 +86,7 @@ class Reason(StrEnum):
     MILESTONE_UNREADABLE = "milestone_unreadable", 409, "The first milestone does not say what the table is."
     MILESTONES_MISSING = "milestones_missing", 503, "Milestones of this table are missing. Try again."
     OPTION_INVALID = "option_invalid", 422, "A table can't be opened with these options."
+    PLAYER_UNKNOWN = "player_unknown", 404, "There is no such player."
     RULES_PAGE_UNKNOWN = "rules_page_unknown", 404, "There is no page about the rules of this game."
     STORAGE_UNAVAILABLE = "storage_unavailable", 503, "The database does not answer. Try again."
     TABLES_UNAVAILABLE = "tables_unavailable", 503, "No table can be reached or opened just now. Try again."

@@ -63,4 +63,6 @@ def test_queries_are_read_from_the_package(tmp_path: Path, monkeypatch: pytest.M
     (package / "queries.sql").write_text("-- one --\nSELECT 1;\n")
     monkeypatch.syspath_prepend(str(tmp_path))
 
+    (package / "more.sql").write_text("-- two --\nSELECT 2;\n")
     assert queries("shop_with_queries") == {"one": "SELECT 1"}
+    assert queries("shop_with_queries", "more.sql") == {"two": "SELECT 2"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 
 from aiohttp import web
@@ -23,6 +23,8 @@ from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.milestones import Milestones
 from darbar_lobby.handlers.passwords import Passwords
+from darbar_lobby.handlers.profiles import Profiles
+from darbar_lobby.handlers.statistics_rebuild import RebuildProgress, StatisticsRebuild
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
@@ -37,6 +39,7 @@ from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
 from darbar_lobby.store.parked import ParkedStore
 from darbar_lobby.store.quick_play import QuickPlayStore
+from darbar_lobby.store.statistics import StatisticsStore
 from darbar_rules.games import ALL
 
 TIDY_SECONDS = 600.0
@@ -81,6 +84,28 @@ def build_app(settings: Settings) -> web.Application:
     return app
 
 
+async def rebuild_statistics(
+    database_url: str, nats_url: str, tell: Callable[[RebuildProgress], None]
+) -> RebuildProgress:
+    """Beside the lobbies that run, as one of them by its rights. Raises Unavailable when it has to be begun again."""
+    # Whether the storage is safe is asked when a lobby starts.
+    database = await Database.open(database_url, size_max=1, unsafe_storage=True)
+    try:
+        bus = await Bus.connect(nats_url, name="lobby")
+        try:
+            sql = statements()
+            rebuild = StatisticsRebuild(
+                directory=DirectoryStore(database, sql),
+                statistics=StatisticsStore(database, sql),
+                table_client=TableClient(bus),
+            )
+            return await rebuild.run(tell)
+        finally:
+            await bus.close()
+    finally:
+        await database.close()
+
+
 async def open_database(app: web.Application) -> AsyncIterator[None]:
     settings = app[SETTINGS]
     app[DATABASE] = await Database.open(
@@ -101,7 +126,7 @@ async def open_bus(app: web.Application) -> AsyncIterator[None]:
 
 async def open_parts(app: web.Application) -> AsyncIterator[None]:
     settings, bus, database, metrics = app[SETTINGS], app[BUS], app[DATABASE], app[METRICS]
-    sql = queries("darbar_lobby")
+    sql = statements()
     store, directory, table_client = AccountStore(database, sql), DirectoryStore(database, sql), TableClient(bus)
     projector = DirectoryProjector(directory)
     games = Games(ALL, limits=settings.terms, rules_folder=settings.rules_folder)
@@ -130,11 +155,17 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         ),
         games=games,
         grants=grants,
+        profiles=Profiles(StatisticsStore(database, sql)),
         reader=TokenReader(public_key_pem(settings.token_private_key)),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
     )
     yield
+
+
+def statements() -> Mapping[str, str]:
+    """All of the lobby's SQL, by name."""
+    return {**queries("darbar_lobby"), **queries("darbar_lobby.store", "statistics.sql")}
 
 
 def _accounts(app: web.Application, store: AccountStore, grants: Grants) -> Accounts:
@@ -149,7 +180,7 @@ def _watch_tasks(
     milestones = Milestones(
         directory=directory,
         projector=projector,
-        parked=ParkedStore(app[DATABASE], queries("darbar_lobby")),
+        parked=ParkedStore(app[DATABASE], statements()),
         table_client=table_client,
         metrics=app[METRICS],
     )

@@ -11,6 +11,8 @@ from darbar_contracts import documents
 from darbar_contracts.api import (
     ChangeMe,
     EndSession,
+    GamesQuery,
+    LeaderboardQuery,
     ListQuery,
     Me,
     NewGuest,
@@ -34,6 +36,7 @@ from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.invitation import HEADERS, invitation, no_invitation
 from darbar_lobby.handlers.matchmaking import Matchmaker
+from darbar_lobby.handlers.profiles import Profiles
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.limits import Limits
@@ -55,6 +58,7 @@ class Routes:
         matchmaker: Matchmaker,
         games: Games,
         grants: Grants,
+        profiles: Profiles,
         reader: TokenReader,
         limits: Limits,
         addresses: ClientAddresses,
@@ -65,6 +69,7 @@ class Routes:
         self._matchmaker = matchmaker
         self._games = games
         self._grants = grants
+        self._profiles = profiles
         self._reader = reader
         self._limits = limits
         self._addresses = addresses
@@ -107,6 +112,27 @@ class Routes:
 
     async def top_up(self, request: web.Request) -> web.Response:
         return answer(ToppedUp(await self._grants.top_up(self._claims(request).account_id)), 201)
+
+    async def my_profile(self, request: web.Request) -> web.Response:
+        return answer(await self._profiles.own(self._claims(request).account_id))
+
+    async def my_games(self, request: web.Request) -> web.Response:
+        account_id = self._claims(request).account_id
+        return answer(await self._profiles.own_games(account_id, read_query(request, GamesQuery)))
+
+    async def player(self, request: web.Request) -> web.Response:
+        return answer(await self._profiles.player(request.match_info["handle"]))
+
+    async def player_games(self, request: web.Request) -> web.Response:
+        query = read_query(request, GamesQuery)
+        return answer(await self._profiles.games_of_player(request.match_info["handle"], query))
+
+    async def leaderboard(self, request: web.Request) -> web.Response:
+        try:
+            game = self._games.rules_of(request.match_info["game"]).name
+        except GameUnknown:
+            raise Refused(Reason.GAME_UNKNOWN) from None
+        return answer(await self._profiles.leaderboard(game, read_query(request, LeaderboardQuery)))
 
     async def games(self, _request: web.Request) -> web.Response:
         return answer(self._games.catalogue)

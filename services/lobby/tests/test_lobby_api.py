@@ -20,7 +20,13 @@ from darbar_kit.testing import MakeDatabase, MakeNats
 RULES = Path(__file__).parents[3] / "docs" / "rules"
 MUTATIONS = 2000
 MUTATIONS_SEED = 11
-PATH_VALUES = {"table_id": "00000000-0000-4000-8000-000000000000", "code": "000000", "token": "x", "game": "x"}
+PATH_VALUES = {
+    "table_id": "00000000-0000-4000-8000-000000000000",
+    "code": "000000",
+    "token": "x",
+    "game": "x",
+    "handle": "0" * 20,
+}
 # What a client sends to be answered well; a route that is not here is not tried, and fails the test.
 BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/guests"): {"name": "Zoya"},
@@ -29,6 +35,11 @@ BODIES: dict[tuple[str, str], Any] = {
     ("GET", "/v1/me"): None,
     ("PATCH", "/v1/me"): {"avatar": "kite"},
     ("POST", "/v1/me/top-ups"): {},
+    ("GET", "/v1/me/profile"): None,
+    ("GET", "/v1/me/games"): None,
+    ("GET", "/v1/players/{handle}"): None,
+    ("GET", "/v1/players/{handle}/games"): None,
+    ("GET", "/v1/leaderboards/{game}"): None,
     ("GET", "/v1/games"): None,
     ("GET", "/v1/games/{game}/rules"): None,
     ("POST", "/v1/tables"): {"game": "court_piece", "bet_coins": 100},
@@ -113,6 +124,7 @@ async def test_a_route_answers_what_it_says(lobby: LobbyServer, route: Route) ->
     host = await lobby.guest()
     made = (await host.make_table(lobby.key(), bet_coins=25)).body
     values = {"table_id": made["table_id"], "code": made["code"], "token": made["invite_token"], "game": "court_piece"}
+    values["handle"] = (await host.get("/v1/me/profile")).body["handle"]
     body = BODIES[route.method, route.path]
     if route.path == "/v1/sessions" and route.method == "POST":
         body = {"refresh_token": host.refresh_token}

@@ -14,9 +14,9 @@ class QueriesInvalid(Exception):
     """A queries.sql has a block without a name, or two with the same one."""
 
 
-def queries(package: str) -> Mapping[str, str]:
-    """The statements of the package's queries.sql by name: blocks headed by `-- name --`."""
-    text = resources.files(package).joinpath("queries.sql").read_text(encoding="utf-8")
+def queries(package: str, file: str = "queries.sql") -> Mapping[str, str]:
+    """The statements of a file of the package by name: blocks headed by `-- name --`."""
+    text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     return parse_queries(text)
 
 

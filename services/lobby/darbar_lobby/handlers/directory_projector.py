@@ -1,4 +1,4 @@
-"""Brings the directory to what the table service says. Open this when a seat, a code or a number is wrong."""
+"""Brings directory and statistics to what the table service says. Open this when a seat, code or number is wrong."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from darbar_kit.errors import Unavailable
 from darbar_lobby.domain.codes import CodeStep, code_step, new_code
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry, Step
 from darbar_lobby.domain.milestones import applied, entry_of, opened, step_for
+from darbar_lobby.domain.statistics import step_of
 from darbar_lobby.store.directory import DirectoryChange, DirectoryStore
 
 # With half of all codes in use twenty tries fail once in a million.
@@ -66,6 +67,8 @@ class DirectoryProjector:
                     case Step.APPLY:
                         after = applied(entry, milestone)
                         await self._write(change, entry, after, kind=milestone.kind)
+                        if (step := step_of(await change.statistics.under_way(), milestone)) is not None:
+                            await change.statistics.write(entry.terms.game, step)
                         entry = after
                         kinds.append(milestone.kind)
                     case Step.DROP:

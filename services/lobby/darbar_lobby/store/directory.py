@@ -13,6 +13,7 @@ from darbar_contracts.api import HostShown, ListQuery
 from darbar_contracts.tables import Person, TableTerms
 from darbar_kit.database import Connection, Database
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
+from darbar_lobby.store.statistics import StatisticsChange
 
 CODE_RESTS_SECONDS = 3600.0
 
@@ -26,6 +27,7 @@ class DirectoryChange:
         self._connection = connection
         self._sql = sql
         self._table_id = UUID(table_id)
+        self.statistics = StatisticsChange(connection, sql, self._table_id)
 
     async def entry(self) -> DirectoryEntry | None:
         row = await self._connection.fetchrow(self._sql["entry_locked"], self._table_id)
@@ -81,7 +83,9 @@ class DirectoryStore:
     async def changing(self, table_id: str) -> AsyncIterator[DirectoryChange]:
         """One transaction about one table."""
         async with self._database.transaction() as connection:
-            yield DirectoryChange(connection, self._sql, table_id)
+            change = DirectoryChange(connection, self._sql, table_id)
+            yield change
+            await change.statistics.recount()
 
     async def entry(self, table_id: str) -> DirectoryEntry | None:
         return await self._whole("entry", UUID(table_id))

@@ -1,0 +1,111 @@
+"""What may be known of players: profiles, their games, leaderboards. Open this when a stranger sees too much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from darbar_contracts.api import (
+    LEADERS_MAX,
+    GameList,
+    GamePlayed,
+    GamesQuery,
+    Leaderboard,
+    LeaderboardQuery,
+    Profile,
+)
+from darbar_contracts.refusals import Reason
+from darbar_kit.errors import Refused
+from darbar_lobby.domain.statistics import name_of_week, week_named, week_of
+from darbar_lobby.store.statistics import GameKey, Player, StatisticsStore, StoredOutcome
+
+_HANDLE = re.compile(r"[0-9a-f]{20}")
+_PAGE = re.compile(r"([0-9]{1,17})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_([0-9]{1,9})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Profiles:
+    """One method for each way to look at what was played. Strangers learn names and handles, never an account's id."""
+
+    def __init__(self, statistics: StatisticsStore, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._statistics = statistics
+        self._now = now
+
+    async def own(self, account_id: str) -> Profile:
+        """Raises Refused (401) when the token outlived its account."""
+        player = await self._statistics.player_of(account_id)
+        if player is None:
+            raise Refused(Reason.ACCOUNT_UNKNOWN)
+        return await self._profile(player, with_private=True)
+
+    async def own_games(self, account_id: str, query: GamesQuery) -> GameList:
+        return await self._games(account_id, query, with_private=True)
+
+    async def player(self, handle: str) -> Profile:
+        return await self._profile(await self._known(handle), with_private=False)
+
+    async def games_of_player(self, handle: str, query: GamesQuery) -> GameList:
+        return await self._games((await self._known(handle)).account_id, query, with_private=False)
+
+    async def leaderboard(self, game: str, query: LeaderboardQuery) -> Leaderboard:
+        week = week_of(self._now()) if query.week is None else week_named(query.week)
+        if week is None:
+            raise Refused(Reason.QUERY_INVALID, "there is no such week", {"field": "week"})
+        count = min(query.limit, LEADERS_MAX - query.after)
+        leaders = await self._statistics.leaders(game, week, after=query.after, count_max=count + 1)
+        end = query.after + count
+        has_more = len(leaders) > count and end < LEADERS_MAX
+        return Leaderboard(game, name_of_week(week), tuple(leaders[:count]), end if has_more else None)
+
+    async def _known(self, handle: str) -> Player:
+        player = await self._statistics.player(handle) if _HANDLE.fullmatch(handle) else None
+        if player is None:
+            raise Refused(Reason.PLAYER_UNKNOWN)
+        return player
+
+    async def _profile(self, player: Player, *, with_private: bool) -> Profile:
+        return Profile(
+            handle=player.handle,
+            name=player.name,
+            avatar=player.avatar,
+            statistics=await self._statistics.statistics_of(player.account_id),
+            last=await self._games(player.account_id, GamesQuery(), with_private=with_private),
+        )
+
+    async def _games(self, account_id: str, query: GamesQuery, *, with_private: bool) -> GameList:
+        before = None if query.after is None else _key(query.after)
+        found = await self._statistics.games_of(
+            account_id, before=before, with_private=with_private, count_max=query.limit + 1
+        )
+        page = found[: query.limit]
+        has_more = len(found) > query.limit
+        return GameList(tuple(_to_public(stored) for stored in page), _page(page[-1]) if has_more else None)
+
+
+def _to_public(stored: StoredOutcome) -> GamePlayed:
+    outcome = stored.outcome
+    return GamePlayed(
+        table_id=str(stored.table_id),
+        game=stored.game,
+        game_number=outcome.game_number,
+        at=outcome.at,
+        outcome=outcome.kind,
+        place=outcome.place,
+        points=outcome.points,
+        replay=f"/v1/tables/{stored.table_id}/replay",
+    )
+
+
+def _page(last: StoredOutcome) -> str:
+    microseconds = (last.outcome.at - _EPOCH) // timedelta(microseconds=1)
+    return f"{microseconds}_{last.table_id}_{last.outcome.number}"
+
+
+def _key(page: str) -> GameKey:
+    """Raises Refused for what no page has as its `next`."""
+    found = _PAGE.fullmatch(page)
+    if found is None:
+        raise Refused(Reason.QUERY_INVALID, "this is no `next` of a page", {"field": "after"})
+    return GameKey(_EPOCH + timedelta(microseconds=int(found[1])), UUID(found[2]), int(found[3]))
