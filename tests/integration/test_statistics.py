@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from whole_games import BACKOFF, SETTINGS, Game, game_of, new_folder
 
 from darbar_client import Darbar
 from darbar_client.demo.local_server import LocalServer
-from darbar_client.demo.playing import Participant, all_leave
+from darbar_client.demo.playing import Participant, all_leave, joined, seated
+from darbar_client.proofs.verify import verify_chain, verify_deals
 from darbar_contracts.api import GameStatistics, Profile
+from darbar_contracts.tables import alias_of
 from darbar_kit.testing import eventually
 from darbar_local.servers import urls_of_running
 from darbar_local.settings import GivenServers, LobbyUrls
 from darbar_local.testing import run
+from darbar_rules.testing import at_least
 
 TABLES = ("game_under_way", "game_outcome", "week_statistics")
 
@@ -70,6 +74,32 @@ async def test_tl_54_games_are_on_profiles_and_leaderboards_and_rebuilding_gives
     assert await rows(own_folder) != before
     await rebuild(own_folder)
     assert await rows(own_folder) == before
+
+
+@pytest.mark.ruling("TL-54")
+async def test_tl_54_a_stranger_checks_the_chain_of_a_replay_without_a_players_account(own_darbar: Darbar) -> None:
+    players = [await own_darbar.guest() for _ in range(2)]
+    ref = await players[0].create_table("court_piece", visibility="public")
+    game = Game(await joined(players, ref, random.Random(2)))
+    await seated(game.participants)
+    await game.play()
+    await all_leave(game.participants)
+    stranger = await own_darbar.guest()
+    replay = await stranger.replay(ref.table_id)
+    report = verify_chain(replay)
+    assert report.holds
+    assert report.withheld <= 1, "only of the last bag of flags"
+    assert all(not deal.differences for deal in verify_deals(replay))
+    text = msgspec.json.encode(replay).decode()
+    for player in players:
+        assert player.account.id not in text
+        assert alias_of(ref.table_id, player.account.id) in text
+    naming = [event for event in replay.events if event.body is not None and '"account_id":"' in event.body]
+    for event in at_least(2, naming):
+        other = (event.body or "").replace('"account_id":"', '"account_id":"0')
+        changed = msgspec.structs.replace(event, body=other)
+        events = (*replay.events[: event.version - 1], changed, *replay.events[event.version :])
+        assert verify_chain(msgspec.structs.replace(replay, events=events)).wrong_version == event.version
 
 
 async def check_profiles(game: Game) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from shared_logs import shared_as_now
+
+from darbar_client import Replay
 
 ROOT = Path(__file__).parents[3]
 LOG = Path(__file__).parent / "golden" / "court_piece_hidden.ndjson"
@@ -66,6 +71,20 @@ def test_the_program_of_the_page_finds_flags_that_are_not_those_of_the_bag(
     body = json.loads(event["body"])
     event["body"] = json.dumps(body | {"filtered": not body["filtered"]})
     assert any("the flags of the bag are others" in line for line in page["check"](replay))
+
+
+def test_the_program_of_the_page_follows_the_chain_with_accounts_and_with_aliases(
+    page: dict[str, Any], replay: dict[str, Any]
+) -> None:
+    assert page["broken"](replay) is None
+    shared = shared_as_now(msgspec.convert(replay, Replay))
+    log = msgspec.to_builtins(shared)
+    assert page["broken"](log) is None
+    assert '"account_id":"account-' not in json.dumps([event["body"] for event in log["events"]])
+    for place in (0, 1, 30):
+        wrong = copy.deepcopy(log)
+        wrong["events"][place]["body"] = wrong["events"][place]["body"].replace(":", ": ", 1)
+        assert page["broken"](wrong) == place + 1
 
 
 def test_the_program_of_the_page_finds_cards_that_changed_hands(page: dict[str, Any], replay: dict[str, Any]) -> None:

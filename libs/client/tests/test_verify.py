@@ -9,11 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from shared_logs import shared_as_now
 
 from darbar_client import Replay, ReplayEvent
 from darbar_client.proofs.log import LogUnreadable
 from darbar_client.proofs.verify import verify_chain, verify_deals, verify_views
 from darbar_contracts.frames import AnyServerFrame, EventFrame, Snapshot
+from darbar_contracts.tables import alias_of
+from darbar_rules.testing import at_least
 
 GOLDEN = Path(__file__).parent / "golden"
 Seen = tuple[int, EventFrame | Snapshot]
@@ -57,6 +60,17 @@ def test_the_chain_of_a_log_as_it_was_written_holds(replay: Replay) -> None:
     assert report.events == len(replay.events)
     # The second bag of flags is not empty yet.
     assert report.withheld == 1
+
+
+def test_the_chain_holds_over_aliases_in_place_of_accounts_and_over_no_others(replay: Replay) -> None:
+    shared = shared_as_now(replay)
+    assert verify_chain(shared).holds
+    assert any(alias_of(replay.table_id, "account-amir") in (event.body or "") for event in shared.events)
+    naming = [event for event in shared.events if event.body is not None and '"account_id":"' in event.body]
+    for event in at_least(4, naming):
+        other = (event.body or "").replace('"account_id":"', '"account_id":"0', 1)
+        events = altered(list(shared.events), event.version - 1, body=other)
+        assert verify_chain(replaced(shared, events=tuple(events))).wrong_version == event.version
 
 
 def altered(events: Log, place: int, **changes: Any) -> Log:

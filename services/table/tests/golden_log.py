@@ -92,11 +92,20 @@ def three_votes() -> Script:
     return script.agrees(BOB, CYN, ANN).wallet()
 
 
+def comings_and_goings() -> Script:
+    """Every kind that names an account, in a chain that covers aliases; those above are chained over account ids."""
+    script = Script()
+    for _ in range(3):
+        script.sit(BOB, CYN, DAN).leaves(DAN, CYN, BOB)
+    return script
+
+
 SCRIPTS: dict[str, Callable[[], Script]] = {
     made.__name__: made
     for made in (
         court_piece_game,
         king_that_is_voided,
+        comings_and_goings,
         kings_and_rebels_that_are_left,
         three_votes,
         voided_while_staking,

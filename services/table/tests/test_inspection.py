@@ -24,6 +24,7 @@ from darbar_contracts.tables import (
     TableLook,
     WhereAnswer,
     WhereRequest,
+    alias_of,
 )
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
@@ -32,6 +33,7 @@ from darbar_table.app import SERVICE
 from darbar_table.handlers import inspection
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.questions import Questions
+from darbar_table.store.chain import first_link, whole_link
 
 
 async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str, Any]]:
@@ -57,6 +59,47 @@ async def test_a_replay_gives_finished_rounds_and_no_seed_of_a_bag_in_use(start_
     assert [event["body"] for event in replay["events"] if event["kind"] == "bag_opened"] == [None]
     _, rest = await _get(stack, f"/v1/tables/{table_id}/replay?after=10", "ann")
     assert rest["events"] == replay["events"][10:]
+
+
+@pytest.mark.ruling("TL-54")
+async def test_tl_54_a_replay_names_seats_and_aliases_and_no_account(start_table: StartTable) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id = await _one_round(stack, visibility="public")
+    for who in ("eve", "ann"):
+        _, replay = await _get(stack, f"/v1/tables/{table_id}/replay", who)
+        text = msgspec.json.encode(replay).decode()
+        for name in ("ann", "bob", "cyn", "dan"):
+            assert alias_of(table_id, name) in text
+            assert f'\\"{name}\\"' not in text
+
+
+async def test_a_replay_of_an_older_log_hides_what_names_an_account(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id = await _one_round(stack)
+    await _chain_as_before(table_database, UUID(table_id))
+    status, replay = await _get(stack, f"/v1/tables/{table_id}/replay", "ann")
+    assert status == 200
+    hidden = {event["kind"] for event in replay["events"] if event["body"] is None}
+    assert hidden == {"table_created", "seat_taken", "bag_opened"}
+    _, rest = await _get(stack, f"/v1/tables/{table_id}/replay?after=1", "ann")
+    assert rest["events"] == replay["events"][1:]
+
+
+async def _chain_as_before(database: TestDatabase, table_id: UUID) -> None:
+    """As if the log had been written by a version whose links cover account ids."""
+    connection = await asyncpg.connect(database.owner_url)
+    rows = await connection.fetch(
+        "SELECT version, kind, body, at FROM event WHERE table_id = $1 ORDER BY version", table_id
+    )
+    chain = first_link(table_id)
+    for version, kind, body, at in rows:
+        chain = whole_link(chain, table_id, version, kind=kind, at=at, body=body.encode())
+        await connection.execute(
+            "UPDATE event SET chain = $3 WHERE table_id = $1 AND version = $2", table_id, version, chain
+        )
+    await connection.close()
 
 
 async def test_a_running_round_is_in_no_replay(start_table: StartTable) -> None:

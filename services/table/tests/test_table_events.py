@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -12,12 +15,14 @@ import pytest
 from golden_log import AT, FOLDER, SCRIPTS, rows_of
 from table_scripts import COURT_PIECE, TABLE_ID, Script
 
+from darbar_contracts.tables import alias_of
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF, OWN
 from darbar_table.domain.seat_view import PUBLIC_FIELDS
 from darbar_table.handlers.log_reader import fingerprint
+from darbar_table.store.chain import first_link, shared_body
 from darbar_table.store.codec import Codecs, KindUnknown, LogBroken
-from darbar_table.store.replay import chain_fault, replay
+from darbar_table.store.replay import chain_fault, is_shared_link, replay
 from darbar_table.store.store import StoredEvent
 
 CODECS = Codecs()
@@ -69,6 +74,63 @@ def test_a_removed_moved_or_inserted_row_is_found_by_the_chain() -> None:
     assert chain_fault(UUID(TABLE_ID), rows[:3] + rows[4:]) == 4
     assert chain_fault(UUID(TABLE_ID), [*rows[:3], rows[4], rows[3], *rows[5:]]) == 4
     assert chain_fault(UUID(TABLE_ID), [*rows[:3], rows[3], *rows[3:]]) == 5
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+def test_a_log_is_chained_over_account_ids_when_it_is_old_and_else_over_aliases(log: Path) -> None:
+    _, rows = golden(log)
+    links = [first_link(UUID(TABLE_ID)), *(row.chain for row in rows)]
+    naming = [row for row in zip(rows, links, strict=False) if '"account_id"' in row[0].body]
+    found = {is_shared_link(UUID(TABLE_ID), row, previous) for row, previous in naming}
+    known = {"court_piece_game": False, "voided_while_staking": False, "comings_and_goings": True}
+    assert len(found) == 1
+    assert known.get(log.stem) in (None, *found)
+
+
+def test_an_account_that_was_exchanged_for_another_or_for_its_alias_is_found_by_the_chain() -> None:
+    _, rows = golden(FOLDER / "comings_and_goings.ndjson")
+    table_id = UUID(TABLE_ID)
+    for place, row in enumerate(rows):
+        if '"account_id"' not in row.body:
+            continue
+        for body in (row.body.replace('"account_id":"', '"account_id":"x'), shared(row)):
+            changed = [*rows[:place], row._replace(body=body), *rows[place + 1 :]]
+            assert chain_fault(table_id, changed) == row.version, body
+
+
+@pytest.mark.ruling("TL-54")
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_tl_54_a_shared_log_has_aliases_and_no_account_and_its_chain_can_be_made_again(name: str) -> None:
+    script = SCRIPTS[name]()
+    rows = rows_of(script)
+    accounts = {account for _, _, after in script.log for account in after.accounts if account is not None}
+    assert len(accounts) > 1
+    text = "".join(shared(row) for row in rows)
+    for account in accounts:
+        assert f'"{account}"' not in text
+        assert alias_of(TABLE_ID, account) in text
+    # Written down a second time, from docs/fairness.md.
+    table = UUID(TABLE_ID).bytes
+    previous = hashlib.sha256(b"darbar" + table).digest()
+    for row in rows:
+        body = shared(row).encode()
+        mark = b"shared" if re.search(rb'"account_id":"[0-9a-f]{64}"', body) else b""
+        time = round((row.at - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000).to_bytes(8, "big")
+        before = mark + previous + table + row.version.to_bytes(4, "big")
+        previous = hashlib.sha256(before + row.kind.encode() + time + body).digest()
+        assert previous == row.chain, row
+
+
+def test_a_name_that_looks_like_a_field_stays_as_it_is() -> None:
+    names = ('"account_id":"ann"', 'a\\"account_id\\":\\"b', "\\")
+    for name in names:
+        body = CODEC.encode(events.SeatTaken(seat=1, account_id="ann", name=name, avatar="fox"))
+        seen = json.loads(shared_body(UUID(TABLE_ID), body))
+        assert seen == json.loads(body) | {"account_id": alias_of(TABLE_ID, "ann")}
+
+
+def shared(row: StoredEvent) -> str:
+    return shared_body(UUID(TABLE_ID), row.body.encode()).decode()
 
 
 def test_a_log_with_a_gap_or_without_a_beginning_is_broken() -> None:

@@ -12,6 +12,7 @@ from darbar_client.demo.playing import Participant, Seen
 from darbar_client.errors import DarbarError
 from darbar_client.proofs.verify import verify_chain, verify_deals, verify_views
 from darbar_contracts.api import Replay, TableAudit
+from darbar_contracts.tables import alias_of
 from darbar_contracts.wallet import WalletAudit, WalletEntry
 from darbar_rules.game import Refusal
 
@@ -120,8 +121,9 @@ def _wrong_coins(evidence: Evidence) -> Iterator[str]:
             yield f"{ledger.name}: {ledger.balance_coins} is not {first} + {others}"
         if ledger.reserved_coins or ledger.in_pots_coins:
             yield f"{ledger.name}: coins still lie at a table"
-        if others != logged.by_account[ledger.account_id]:
-            yield f"{ledger.name}: {others} by the ledger, {logged.by_account[ledger.account_id]} by the log"
+        by_log = logged.by_alias[alias_of(evidence.replay.table_id, ledger.account_id)]
+        if others != by_log:
+            yield f"{ledger.name}: {others} by the ledger, {by_log} by the log"
     total = sum(ledger.balance_coins for ledger in evidence.ledgers)
     if not evidence.has_bots and total + logged.lost_to_house != FIRST_COINS * len(evidence.ledgers):
         yield f"all players together hold {total}"

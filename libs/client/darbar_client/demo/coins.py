@@ -43,10 +43,10 @@ class _SettleAsked(msgspec.Struct, frozen=True):
 
 
 class LoggedCoins:
-    """The coins of a whole log: by account, and by stake unit for the score sheet."""
+    """The coins of a whole log: by the alias of each account, and by stake unit for the score sheet."""
 
     def __init__(self, replay: Replay) -> None:
-        self.by_account: Counter[str] = Counter()
+        self.by_alias: Counter[str] = Counter()
         self.units: list[RoundCoins] = []
         self.lost_to_house = 0
         self._bet_coins = replay.terms.bet_coins
@@ -81,9 +81,9 @@ class LoggedCoins:
         for seat, share in enumerate(asked.shares):
             paid = self._bet_coins * (2 if seat in asked.pays_again else 1)
             if seat in self._stakers:
-                self.by_account[self._stakers[seat]] -= paid
+                self.by_alias[self._stakers[seat]] -= paid
             if seat in self._holders:
-                self.by_account[self._holders[seat]] += share
+                self.by_alias[self._holders[seat]] += share
             won.append(share - paid)
         self.lost_to_house += asked.forfeit_coins + asked.rounding_coins
         self.units.append(RoundCoins(self._round, tuple(won)))

@@ -6,6 +6,7 @@ Each function takes the log that `Player.replay` brings. What a log can't prove 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from uuid import UUID
@@ -19,6 +20,8 @@ from darbar_contracts.frames import EventFrame, Snapshot
 from darbar_contracts.tables import JsonObject
 from darbar_rules.game import AnyGame
 
+_SHARED = b"shared"
+_ALIAS = re.compile(rb'"account_id":"[0-9a-f]{64}"')
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VERSION_BYTES = 4
 _TIME_BYTES = 8
@@ -99,9 +102,11 @@ def verify_views(replay: Replay, seen: Iterable[tuple[int | None, EventFrame | S
 
 def link(previous: bytes, table_id: UUID, event: ReplayEvent, *, body: bytes) -> bytes:
     """sha256(previous, table_id, version, kind, at, body): version in 4 bytes, at as microseconds since 1970 in 8, both
-    big-endian; kind and body as their UTF-8."""
+    big-endian; kind and body as their UTF-8. "shared" stands before all of it where the body has an alias in place of
+    an account's id."""
     return hashlib.sha256(
-        previous
+        (_SHARED if _ALIAS.search(body) else b"")
+        + previous
         + table_id.bytes
         + event.version.to_bytes(_VERSION_BYTES, "big")
         + event.kind.encode()

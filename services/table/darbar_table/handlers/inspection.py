@@ -24,6 +24,8 @@ from darbar_table.engine.node import TableNode
 from darbar_table.handlers.log_reader import fingerprint, read_audit, read_milestones
 from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
+from darbar_table.store.chain import first_link, shared_body
+from darbar_table.store.replay import is_shared_link
 from darbar_table.store.store import ReplayHead, Store, StoredEvent
 
 REPLAY_EVENTS_MAX = 500
@@ -102,11 +104,17 @@ class Inspection:
         if head is None:
             raise refused(TableReason.TABLE_UNKNOWN)
         created = _created(head)
-        rows = await self._store.log_page(table_id, after=after, last=head.last, rows_max=REPLAY_EVENTS_MAX + 1)
+        # With the row before the page: the first link of the page follows from its one.
+        rows = await self._store.log_page(
+            table_id, after=max(after - 1, 0), last=head.last, rows_max=REPLAY_EVENTS_MAX + 2
+        )
+        before = rows.pop(0) if rows and rows[0].version == after else None
+        links = [first_link(table_id) if before is None else before.chain, *(row.chain for row in rows)]
+        page = zip(rows[:REPLAY_EVENTS_MAX], links, strict=False)
         return Replay(
             table_id=str(table_id),
             terms=created.terms,
-            events=tuple(_shown(row, head.bags_shown) for row in rows[:REPLAY_EVENTS_MAX]),
+            events=tuple(_shown(table_id, row, previous, head.bags_shown) for row, previous in page),
             more=len(rows) > REPLAY_EVENTS_MAX,
         )
 
@@ -129,13 +137,17 @@ def _created(head: ReplayHead) -> events.TableCreated:
     return created
 
 
-def _shown(row: StoredEvent, bags_shown: frozenset[int]) -> ReplayEvent:
-    """A bag's seed tells the flags of rounds to come, so it stays hidden until the bag is empty; an operator's name and
-    words always."""
-    hidden = row.kind in _OPERATED or (
-        row.kind == _BAG_OPENED and msgspec.json.decode(row.body, type=events.BagOpened).bag not in bags_shown
+def _shown(table_id: UUID, row: StoredEvent, previous: bytes, bags_shown: frozenset[int]) -> ReplayEvent:
+    """With aliases in place of account ids. Hidden: a bag's seed until the bag is empty, since it tells the flags of
+    rounds to come; an operator's name and words; and in an older log, whose links cover the ids, what names an account.
+    """
+    body = shared_body(table_id, row.body.encode()).decode()
+    hidden = (
+        row.kind in _OPERATED
+        or (row.kind == _BAG_OPENED and msgspec.json.decode(row.body, type=events.BagOpened).bag not in bags_shown)
+        or (body != row.body and not is_shared_link(table_id, row, previous))
     )
-    return ReplayEvent(row.version, row.kind, row.at, None if hidden else row.body, row.chain.hex())
+    return ReplayEvent(row.version, row.kind, row.at, None if hidden else body, row.chain.hex())
 
 
 _BAG_OPENED = KIND_OF[events.BagOpened]

@@ -9,7 +9,7 @@ from darbar_rules.game import AnyGame
 from darbar_table.domain.events import TableCreated, TableEvent
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Table, unopened
-from darbar_table.store.chain import first_link, link
+from darbar_table.store.chain import first_link, link, whole_link
 from darbar_table.store.codec import EventCodec, LogBroken
 from darbar_table.store.store import StoredEvent
 
@@ -36,11 +36,20 @@ def chain_fault(table_id: UUID, rows: Sequence[StoredEvent], *, after: StoredEve
     """
     previous = first_link(table_id) if after is None else after.chain
     for expected, row in enumerate(rows, start=1 if after is None else after.version + 1):
-        due = link(previous, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
-        if row.version != expected or due != row.chain:
+        follows = is_shared_link(table_id, row, previous) or _is_whole_link(table_id, row, previous)
+        if row.version != expected or not follows:
             return expected
         previous = row.chain
     return None
+
+
+def is_shared_link(table_id: UUID, row: StoredEvent, previous: bytes) -> bool:
+    """Whether a row's link can be made again from its body as it is shared; those of older logs can't."""
+    return row.chain == link(previous, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
+
+
+def _is_whole_link(table_id: UUID, row: StoredEvent, previous: bytes) -> bool:
+    return row.chain == whole_link(previous, table_id, row.version, kind=row.kind, at=row.at, body=row.body.encode())
 
 
 def decode(rows: Iterable[StoredEvent], codec: EventCodec, *, after: int = 0) -> Iterator[TableEvent]:
