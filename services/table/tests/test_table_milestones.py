@@ -83,7 +83,7 @@ def test_a_swap_is_told_with_its_seats_and_a_game_that_ends_early_with_its_reaso
     accounts = ("ann", "bob", "cyn", "dan")
     assert events_told(script)[-1] == tables.RoundEnded(1, 1, accounts, ())
     script.wallet()
-    assert events_told(script)[-1] == tables.GameEnded(1, (), (), "ended_early")
+    assert events_told(script)[-1] == tables.GameEnded(1, (), (), "ended_early", accounts)
 
 
 def test_the_end_of_a_game_is_told_with_places_and_totals() -> None:
