@@ -13,8 +13,7 @@ from openapi_document import openapi
 from recorded_games import FOLDER, files
 from refusals_page import page
 from tracked import ROOT
-
-from darbar_contracts.typescript import typescript
+from typescript import typescript
 
 DOCUMENTS = "libs/contracts/darbar_contracts/documents"
 LINE_CHARACTERS_MAX = 120

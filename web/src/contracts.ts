@@ -1,4 +1,4 @@
-// Written by `python -m darbar_contracts.typescript`, which reads the contracts: change those.
+// Written by `make documents` from libs/contracts: change that.
 
 /** An account as its owner sees it; `name_login` None: a guest without a password. */
 export interface Account {

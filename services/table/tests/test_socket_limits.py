@@ -119,8 +119,8 @@ def test_a_socket_that_does_not_read_is_cut_off(bytes_waiting: int, is_cut: bool
     player = session.PlayerSocket(
         cast(Any, None),
         transport,
-        node=cast(Any, None),
-        questions=cast(Any, None),
+        gateway=cast(Any, None),
+        metrics=cast(Any, None),
         limits=cast(Any, None),
         tokens=cast(Any, None),
         decisions=cast(Any, None),

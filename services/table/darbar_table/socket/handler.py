@@ -16,6 +16,7 @@ from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.gateway import LocalGateway
 from darbar_table.handlers.questions import Questions, table_id_of
 from darbar_table.settings import Settings
 from darbar_table.socket.limits import SocketLimits
@@ -54,11 +55,12 @@ class SocketHandler:
         transport = request.transport
         if not web_socket.prepared or transport is None:
             return web.Response()  # The client hung up before its handshake was answered: nobody reads this.
+        node = self._node()
         player = PlayerSocket(
             web_socket,
             transport,
-            node=self._node(),
-            questions=self._questions,
+            gateway=LocalGateway(node, self._questions),
+            metrics=node.metrics,
             limits=self._limits,
             tokens=self._tokens,
             decisions=self._decisions,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from darbar_contracts.refusals import Reason
 from darbar_table.domain.refusals import refused
 from darbar_table.settings import Settings
+from darbar_table.socket.transport import Pace
 
 
 class SocketLimits:
@@ -39,9 +40,9 @@ class SocketLimits:
         """Whether this account may open one more."""
         _refuse_full("account", self._by_account[account_id], self._settings.sockets_an_account_max)
 
-    def refuse_spectator(self, spectators: int) -> None:
-        """Who has no seat looks on; a table has room for so many."""
-        _refuse_full("table", spectators, self._settings.spectators_a_table_max)
+    def pace(self) -> Pace:
+        """How fast one socket is read."""
+        return Pace(self._settings.frames_a_second_max)
 
     def said_hello(self, account_id: str) -> None:
         """One more socket of this account; `ended` takes it back."""

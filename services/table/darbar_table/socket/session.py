@@ -29,17 +29,14 @@ from darbar_contracts.frames import (
     command_id_in,
 )
 from darbar_contracts.tables import Person
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import Refused
 from darbar_kit.tokens import Claims, TokenReader
 from darbar_table.domain.commands import Act, Decide
 from darbar_table.domain.refusals import refused
-from darbar_table.domain.seat_view import snapshot
-from darbar_table.domain.visibility import may_look_on
-from darbar_table.engine.live_table import LiveTable
-from darbar_table.engine.node import TableNode
-from darbar_table.handlers.questions import Questions
+from darbar_table.handlers.gateway import TableGateway, TableLink
+from darbar_table.metrics import Metrics
 from darbar_table.socket.limits import SocketLimits
-from darbar_table.socket.transport import Pace, Transport
+from darbar_table.socket.transport import Transport
 from darbar_table.socket.websocket import CLOSE_FRAME, text_frame
 
 HELLO_SECONDS_MAX = 10.0
@@ -81,12 +78,12 @@ class PlayerSocket:
         "_decisions",
         "_decoder",
         "_expiry",
+        "_gateway",
         "_invalid",
         "_limits",
-        "_live",
-        "_node",
+        "_link",
+        "_metrics",
         "_person",
-        "_questions",
         "_tokens",
         "_transport",
         "_web_socket",
@@ -99,8 +96,8 @@ class PlayerSocket:
         web_socket: web.WebSocketResponse,
         transport: Transport,
         *,
-        node: TableNode,
-        questions: Questions,
+        gateway: TableGateway,
+        metrics: Metrics,
         limits: SocketLimits,
         tokens: TokenReader,
         decisions: DecisionFrames,
@@ -108,13 +105,13 @@ class PlayerSocket:
     ) -> None:
         self._web_socket = web_socket
         self._transport = transport
-        self._node = node
-        self._questions = questions
+        self._gateway = gateway
+        self._metrics = metrics
         self._limits = limits
         self._tokens = tokens
         self._decisions = decisions
         self._decoder = decoder
-        self._live: LiveTable | None = None
+        self._link: TableLink | None = None
         self._person: Person | None = None
         self._expiry: asyncio.TimerHandle | None = None
         self._invalid = 0
@@ -143,7 +140,7 @@ class PlayerSocket:
 
     async def serve(self, table_id: UUID) -> None:
         """From hello to the end."""
-        pace = Pace(self._node.settings.frames_a_second_max)
+        pace = self._limits.pace()
         hello_until = asyncio.get_running_loop().time() + HELLO_SECONDS_MAX
         try:
             while (text := await self._next(hello_until)) is not None:
@@ -157,7 +154,7 @@ class PlayerSocket:
     async def _next(self, hello_until: float) -> bytes | None:
         """The next message; None at the end. One deadline for hello, whatever pings and pongs come before it."""
         try:
-            async with asyncio.timeout_at(hello_until if self._live is None else None):
+            async with asyncio.timeout_at(hello_until if self._link is None else None):
                 message = await self._web_socket.receive()
         except TimeoutError:
             self.close(TableReason.HELLO_EXPECTED, "No hello came.")
@@ -177,14 +174,14 @@ class PlayerSocket:
             frame = self._decode(text)
             if isinstance(frame, Hello):
                 self._hello(table_id, frame)
-            elif self._live is None:
+            elif self._link is None:
                 self.close(TableReason.HELLO_EXPECTED, "The first message must be hello.")
             elif isinstance(frame, Ping):
-                self.send(_encode(frames.Heartbeat(version=self._live.table.version)))
+                self.send(_encode(frames.Heartbeat(version=self._link.version)))
             elif isinstance(frame, FreshToken):
                 self._fresh_token(frame)
             else:
-                await self._command(self._live, frame)
+                await self._command(self._link, frame)
         except Refused as error:
             self._refused(error, text)
 
@@ -198,10 +195,10 @@ class PlayerSocket:
 
     def _refused(self, error: Refused, text: bytes) -> None:
         """A frame that could not be read, or a hello that is refused: the latter ends the socket."""
-        if self._live is None:
+        if self._link is None:
             self.close(error.code, error.message)
             return
-        self._node.metrics.refusals.labels(error.code).inc()
+        self._metrics.refusals.labels(error.code).inc()
         CommandReply(self, command_id_in(text)).refuse(error.code, error.message, details=error.details, retry=False)
         self._invalid += 1
         if self._invalid > FRAMES_INVALID_MAX:
@@ -214,43 +211,14 @@ class PlayerSocket:
         claims = self._tokens.read(hello.token)
         if self.account_id and claims.account_id != self.account_id:
             raise refused(TableReason.TOKEN_INVALID)
-        if not self._node.lease.may_answer:
-            raise refused(TableReason.UNAVAILABLE)
-        live = self._node.find(table_id)
-        if live.frozen:
-            raise refused(TableReason.TABLE_FROZEN)
-        with self._node.freezer.answering(live):
-            self._enter(live, claims, hello.version)
-
-    def _enter(self, live: LiveTable, claims: Claims, version: int) -> None:
-        if not may_look_on(live.table, claims.account_id):
-            raise refused(TableReason.TABLE_PRIVATE)
-        if self._live is None:
-            self._refuse_crowd(live, claims.account_id)
+        if self._link is None:
+            self._limits.refuse_account(claims.account_id)
         self._authenticate(claims)
-        self.seat = live.table.seat_of(self.account_id)
-        for frame in self._welcome(live, version):
-            self.send(frame)
-        if self._live is None:
-            self._live = live
+        link = self._gateway.enter(self, table_id, hello.version)
+        if self._link is None:
             self._limits.said_hello(self.account_id)
-            self._node.metrics.sockets.inc()
-            self._node.presence.attach(live, self)
-
-    def _refuse_crowd(self, live: LiveTable, account_id: str) -> None:
-        self._limits.refuse_account(account_id)
-        if live.table.seat_of(account_id) is None:
-            self._limits.refuse_spectator(sum(socket.seat is None for socket in live.sockets))
-
-    def _welcome(self, live: LiveTable, version: int) -> list[bytes]:
-        table = live.table
-        welcome = frames.Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=self.seat, version=table.version)
-        missed = live.frames_after(version) if version > 0 else None
-        if missed is None:
-            timers = self._node.timers
-            left = timers.remaining_ms(live), timers.vote_remaining_ms(live)
-            return [_encode(welcome), snapshot(table, self.seat, *left)]
-        return [_encode(welcome), *(frame.for_seat(self.seat) for frame in missed)]
+            self._metrics.sockets.inc()
+        self._link = link
 
     def _authenticate(self, claims: Claims) -> None:
         """Who this is, until the token ends."""
@@ -268,7 +236,7 @@ class PlayerSocket:
             raise refused(TableReason.TOKEN_INVALID)
         self._authenticate(claims)
 
-    async def _command(self, live: LiveTable, frame: Any) -> None:
+    async def _command(self, link: TableLink, frame: Any) -> None:
         assert self._person is not None
         if not _ID.fullmatch(frame.id):
             raise refused(TableReason.COMMAND_ID_INVALID)
@@ -277,34 +245,18 @@ class PlayerSocket:
         decision = self._decisions.decision_of(frame)
         if decision is not None:
             kind = frame.__struct_config__.tag
-            command = Decide(self._person, frame.id, digest, frame.round, frame.turn, kind, decision)
-            self._node.owner.submit(live, command, reply)
-        elif isinstance(frame, Sit):
-            await self._sit(live, frame, digest=digest, reply=reply)
+            link.submit(Decide(self._person, frame.id, digest, frame.round, frame.turn, kind, decision), reply)
+            return
+        act = Act(person=self._person, frame=frame, digest=digest)
+        if isinstance(frame, Sit):
+            await link.sit(act, reply)
         else:
-            self._node.owner.submit(live, Act(person=self._person, frame=frame, digest=digest), reply)
-
-    async def _sit(self, live: LiveTable, frame: Sit, *, digest: int, reply: CommandReply) -> None:
-        """Sitting down asks the wallet and the claims first; only this socket waits."""
-        assert self._person is not None
-        balance, account_id = 0, self._person.account_id
-        try:
-            if live.known_id(account_id, frame.id) is None:
-                balance = await self._questions.may_sit(live.table_id, account_id)
-        except Refused as error:
-            reply.refuse(error.code, error.message, details=error.details, retry=False)
-            return
-        except Unavailable as error:
-            reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
-            return
-        act = Act(person=self._person, frame=frame, digest=digest, balance_coins=balance)
-        self._node.owner.submit(live, act, reply)
+            link.submit(act, reply)
 
     def _leave(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
-        if self._live is not None:
+        if self._link is not None:
             self._limits.ended(self.account_id)
-            self._node.metrics.sockets.dec()
-            with self._node.freezer.guard(self._live):
-                self._node.presence.detach(self._live, self)
+            self._metrics.sockets.dec()
+            self._link.leave()

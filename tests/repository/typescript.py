@@ -1,4 +1,4 @@
-"""The contracts as TypeScript, for the web client: `python -m darbar_contracts.typescript FILE` writes them anew.
+"""The contracts as TypeScript, for the web client; `make documents` writes them.
 
 Open this when a type of the web client is missing or says less than the Python type does.
 """
@@ -6,9 +6,7 @@ Open this when a type of the web client is missing or says less than the Python 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import UnionType
 from typing import get_args
 
@@ -19,7 +17,7 @@ from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame, DecisionFrames
 from darbar_contracts.wallet import WalletView
 from darbar_rules.games import ALL
 
-HEADER = """// Written by `python -m darbar_contracts.typescript`, which reads the contracts: change those.
+HEADER = """// Written by `make documents` from libs/contracts: change that.
 """
 
 Value = bool | int | float | str | None
@@ -122,7 +120,3 @@ def _array(schema: Schema, names: Mapping[str, str]) -> str:
 
 def _union(name: str, members: list[str]) -> str:
     return f"export type {name} =\n" + "\n".join(f"  | {member}" for member in dict.fromkeys(members)) + ";\n"
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(typescript())
