@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import random
 import uuid
 from collections.abc import AsyncIterator
@@ -53,6 +54,7 @@ async def test_tl_54_a_stranger_sees_a_player_by_handle_and_no_account(lobby: Lo
     table.game_played(*players, points=(1, 0, 1, 0), places=(1, 2, 1, 2))
     await table.tell()
     stranger, own = lobby.stranger(), await profile(players[0])
+    assert own["handle"] == hashlib.sha256(bytes.fromhex(players[0].account["id"])).hexdigest()[:20]
     seen = await stranger.get(f"/v1/players/{own['handle']}")
     assert (seen.status, seen.body) == (200, own)
     week = await stranger.get(f"/v1/leaderboards/court_piece?week={name_of_week(week_of(LONG_AGO))}")
