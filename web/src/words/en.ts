@@ -130,6 +130,7 @@ export const en = {
   "table.bot_plays": "A bot plays for you until you play a card.",
   "table.menu": "Menu",
   "table.sheet": "Score sheet",
+  "table.log": "What was played",
   "table.close": "Close",
   "table.reconnecting": "Reconnecting ...",
   "table.gone": "This table can't be reached any more.",
