@@ -67,7 +67,7 @@ export const en = {
   "panel.more": "More",
   "panel.convert": "Name the trump, and the cards that convert a King",
   "panel.convert_do": "Name them",
-  "panel.convert_count": { one: "{count} of {max} card named", other: "{count} of {max} cards named" },
+  "panel.convert_count": "{count} of {max} named",
   "panel.first_play": "1st play",
   "panel.second_play": "2nd play",
 

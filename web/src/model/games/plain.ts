@@ -16,7 +16,7 @@ export const seatName = (state: State, seat: number): string =>
 export function trumpFact(board: Board): Fact {
   const suit = board.trump;
   if (suit !== null && isSuit(suit)) return { label: say("fact.trump"), value: say(`suits.${suit}`), suit };
-  return { label: say("fact.trump"), value: say("fact.none") };
+  return { label: say("fact.trump"), value: board.phase === "playing" ? say("fact.none") : "?" };
 }
 
 /** Decisions without an argument, as buttons. */
