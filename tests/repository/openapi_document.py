@@ -10,7 +10,15 @@ from api_schemas import REF, Schema, Schemas
 
 from darbar_contracts.api import Problem
 from darbar_contracts.refusals import REFUSALS, Reason, Refusal
-from darbar_contracts.routes import BY_SERVICE, JSON, PATH_VALUES, Route
+from darbar_contracts.routes import (
+    BY_SERVICE,
+    IDEMPOTENCY_KEY_HEADER,
+    IDEMPOTENCY_KEY_PATTERN,
+    JSON,
+    PATH_VALUES,
+    Route,
+)
+from darbar_kit.http import BODY_BYTES_MAX
 
 VERSION = "1"
 # What may fail behind any route, but for what clients say to themselves.
@@ -18,13 +26,13 @@ UNAVAILABLE = sorted(reason for reason in Reason if reason.status == 503 and rea
 RETRY_AFTER = {
     "Retry-After": {"description": "In how many seconds to ask again.", "schema": {"type": "integer", "minimum": 1}}
 }
-ABOUT = """Darbar's tables over HTTP. Begin with `POST /v1/guests`, send the `access_token` of its answer as
+ABOUT = f"""Darbar's tables over HTTP. Begin with `POST /v1/guests`, send the `access_token` of its answer as
 `Authorization: Bearer ...`, open a table or find one, and connect to the socket that the answer names: what is spoken
 there is in `/v1/asyncapi.json`.
 
-Bodies are JSON of at most 16 KiB and hold no field that is not named here. Answers may get more fields at any time.
-Every refusal is a `Problem`; decide by its `code`, which never gets another meaning. The codes of 503 may be any of
-theirs: ask again. A fault of ours is a 500 with the code `internal`."""
+Bodies are JSON of at most {BODY_BYTES_MAX} bytes and hold no field that is not named here. Answers may get more fields
+at any time. Every refusal is a `Problem`; decide by its `code`, which never gets another meaning. Whatever the code of
+a 503 is, ask again. A fault of ours is a 500 with the code `internal`."""
 
 
 def openapi() -> Schema:
@@ -75,11 +83,11 @@ def _parameters(route: Route, schemas: Schemas) -> Iterator[Schema]:
         }
     if route.idempotency_key != "none":
         yield {
-            "name": "Idempotency-Key",
+            "name": IDEMPOTENCY_KEY_HEADER,
             "in": "header",
             "required": route.idempotency_key == "needed",
             "description": "A new one for each table that is wanted: the same key and body get the same answer.",
-            "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{8,64}$"},
+            "schema": {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY_PATTERN}$"},
         }
     if route.query is not None:
         query = Schemas()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from documented_answers import documented
 from documented_frames import Documented
 from tracked import ROOT
 from write_documents import written
@@ -118,3 +119,11 @@ def test_a_planted_command_that_the_document_does_not_tell_is_found() -> None:
     Documented().sent({"type": "sit", "id": "0123456789abcdef"})
     with pytest.raises(AssertionError, match="is not in the AsyncAPI document"):
         Documented().sent({"type": "sit", "id": "short"})
+
+
+def test_a_planted_answer_that_no_route_tells_is_found() -> None:
+    documented("GET", "/v1/me", 401, {"code": "token_missing"})
+    documented("GET", "/nothing/of/ours", 418, {})
+    for status, body in ((401, {"code": "name_not_allowed"}), (418, {"code": "token_missing"}), (201, {})):
+        with pytest.raises(AssertionError, match="GET /v1/me says nothing of"):
+            documented("GET", "/v1/me", status, body)

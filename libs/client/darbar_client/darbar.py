@@ -31,6 +31,7 @@ from darbar_contracts.api import (
     TableSeen,
 )
 from darbar_contracts.frames import AnyServerFrame, DecisionFrames
+from darbar_contracts.routes import IDEMPOTENCY_KEY_HEADER
 from darbar_contracts.tables import BotLevel, Visibility
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
 
@@ -255,4 +256,4 @@ class Player:
 
 
 def _idempotency_key() -> dict[str, str]:
-    return {"Idempotency-Key": secrets.token_urlsafe()}
+    return {IDEMPOTENCY_KEY_HEADER: secrets.token_urlsafe()}

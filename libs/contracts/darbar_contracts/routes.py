@@ -43,6 +43,10 @@ HTML = "text/html"
 JSON = "application/json"
 MARKDOWN = "text/markdown"
 
+# Chosen anew by the client for each table that it wants.
+IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
+IDEMPOTENCY_KEY_PATTERN = "[A-Za-z0-9_-]{8,64}"
+
 # What each value in a path is.
 PATH_VALUES: Mapping[str, str] = {
     "game": "A game's name, as in the catalogue.",
@@ -96,7 +100,15 @@ _OF_BODIES = (
     Reason.TEXT_INVALID,
 )
 _OF_FACES = (Reason.AVATAR_UNKNOWN, Reason.NAME_NOT_ALLOWED)
-_OF_NEW_TABLES = (Reason.ACCOUNT_UNKNOWN, Reason.GAME_UNKNOWN, Reason.OPTION_INVALID)
+# The table process has its own say.
+_OF_NEW_TABLES = (
+    Reason.ACCOUNT_UNKNOWN,
+    Reason.GAME_UNKNOWN,
+    Reason.OPTION_INVALID,
+    Reason.SEATED_ELSEWHERE,
+    Reason.SHORT_OF_COINS,
+    Reason.TABLE_FROZEN,
+)
 
 # By the service that answers, in the order in which a client meets them.
 LOBBY: tuple[Route, ...] = (
@@ -286,7 +298,7 @@ LOBBY: tuple[Route, ...] = (
         body=QuickPlay,
         answers={200: TableRef, 201: TableRef},
         idempotency_key="optional",
-        reasons=(*_OF_NEW_TABLES, Reason.SEATED_ELSEWHERE),
+        reasons=_OF_NEW_TABLES,
     ),
     Route(
         name="openapi",

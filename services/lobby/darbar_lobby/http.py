@@ -23,7 +23,7 @@ from darbar_contracts.api import (
     ToppedUp,
 )
 from darbar_contracts.refusals import Reason
-from darbar_contracts.routes import HTML, JSON, LOBBY
+from darbar_contracts.routes import HTML, IDEMPOTENCY_KEY_HEADER, JSON, LOBBY
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, read_body, read_query
@@ -42,7 +42,6 @@ from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.limits import Limits
 from darbar_lobby.store.intentions import StoredAnswer
 
-IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
 DOCUMENT_KEPT_SECONDS = 300
 
 

@@ -8,6 +8,7 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from darbar_contracts.routes import IDEMPOTENCY_KEY_HEADER
 from darbar_kit.errors import Refused
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.limits import TooManyRequests
@@ -19,7 +20,7 @@ PREFLIGHT_SECONDS = 600
 # Not the probes and the metrics, which come from inside.
 _LIMITED_PATHS = ("/v1/", f"{INVITE_PATH}/")
 _METHODS = "GET, POST, PATCH, DELETE"
-_HEADERS = "Authorization, Content-Type, Idempotency-Key"
+_HEADERS = f"Authorization, Content-Type, {IDEMPOTENCY_KEY_HEADER}"
 
 
 class Middlewares:

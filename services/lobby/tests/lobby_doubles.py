@@ -16,6 +16,7 @@ import msgspec
 import nats.errors
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from documented_answers import documented
 from lobby_events import milestone_event
 
 import darbar_lobby
@@ -249,7 +250,9 @@ class Caller:
         async with self.client.request(method, path, data=content, headers=sent) as response:
             read = await response.read()
             is_json = response.content_type == "application/json"
-            return Reply(response.status, msgspec.json.decode(read) if is_json else read or None, response.headers)
+            reply = Reply(response.status, msgspec.json.decode(read) if is_json else read or None, response.headers)
+            documented(method, response.url.raw_path, reply.status, reply.body)
+            return reply
 
     async def get(self, path: str) -> Reply:
         return await self.ask("GET", path)

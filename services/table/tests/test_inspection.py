@@ -10,6 +10,7 @@ import aiohttp
 import asyncpg
 import msgspec
 import pytest
+from documented_answers import documented
 from table_doubles import TERMS
 from table_stack import Stack, StartTable
 
@@ -39,7 +40,9 @@ from darbar_table.store.chain import first_link, whole_link
 async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str, Any]]:
     headers = {} if who is None else {"Authorization": f"Bearer {stack.lobby.token(who)}"}
     async with aiohttp.ClientSession() as session, session.get(stack.address + path, headers=headers) as answer:
-        return answer.status, await answer.json()
+        status, body = answer.status, await answer.json()
+        documented("GET", path, status, body)
+        return status, body
 
 
 async def _one_round(stack: Stack, **changes: Any) -> str:

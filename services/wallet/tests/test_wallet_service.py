@@ -12,6 +12,7 @@ import asyncpg
 import msgspec
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from documented_answers import documented
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import PERMISSIONS, WALLET_GRANT, WALLET_REFUND, WALLET_SETTLE, WALLET_STAKE
@@ -234,8 +235,9 @@ async def test_a_wrong_look_at_a_wallet_is_refused(
     sent = bearer_of(token_key, "ann") if headers is None else headers
 
     async with wallet.get(f"/v1/me/wallet{query}", headers=sent) as response:
-        assert response.status == status
-        assert (await response.json())["code"] == code
+        body = await response.json()
+        documented("GET", "/v1/me/wallet", response.status, body)
+        assert (response.status, body["code"]) == (status, code)
 
 
 async def audit_of(wallet: HttpClient) -> WalletAudit:

@@ -7,7 +7,9 @@ import re
 
 import msgspec
 
-IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
+from darbar_contracts.routes import IDEMPOTENCY_KEY_PATTERN
+
+IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
 
 def body_sha256(body: msgspec.Struct) -> bytes:
