@@ -128,8 +128,13 @@ class TableSocket:
         socket never got. Ends when the table is closed or `close()` is called."""
         return self._stream
 
+    @property
+    def on_turn(self) -> bool:
+        """Whether the table waits for this seat: off turn only decisions without an argument are legal."""
+        return self.legal is not None and bool(self.legal.play or self.legal.name)
+
     def choices(self) -> tuple[object, ...]:
-        """Decisions of the rules that this seat may take now."""
+        """Decisions of the rules that this seat may take now, off turn too."""
         return () if self.legal is None else self.game.choices(self.legal)
 
     async def until(self, condition: Callable[[TableSocket], _Value], *, seconds: float | None = None) -> _Value:

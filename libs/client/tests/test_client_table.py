@@ -239,6 +239,17 @@ async def test_a_decision_is_sent_for_the_turn_that_is_due(server: ScriptedServe
     assert not table.choices()
 
 
+async def test_off_turn_a_seat_may_decide_without_being_waited_for(server: ScriptedServer, table: TableSocket) -> None:
+    server.event("round_dealt", {"round": 3, "turn": 17, "to_act": 0}, legal=LEGAL, remaining_ms=9000)
+    await table.until(lambda now: now.on_turn)
+    server.event("card_played", {"turn": 18, "to_act": 1}, legal={"also": ["ask_trump"]})
+    await table.until(lambda now: not now.on_turn)
+    assert table.choices() == (AskTrump(),)
+    server.event("card_played", {"turn": 19, "to_act": 1})
+    await table.until(lambda now: not now.choices())
+    assert not table.on_turn
+
+
 async def test_what_is_no_decision_of_the_game_is_not_sent(server: ScriptedServer, table: TableSocket) -> None:
     with pytest.raises(DarbarError) as raised:
         await table.decide("AS")

@@ -331,7 +331,7 @@ class EventFrame(ServerFrame, frozen=True, tag="event"):
     """One version of the table as this seat may see it.
 
     `id` is there for the seat whose command made it, and is its acknowledgement. `legal` is there when this seat may
-    decide next. `remaining_ms` is the time that the seats on turn have.
+    decide something next: off turn it has `also` alone (KR-8). `remaining_ms` is the time that the seats on turn have.
     """
 
     version: int

@@ -16,7 +16,7 @@ from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import JsonObject
 from darbar_rules.game import Refusal
 
-# Asking for the trump, showing it and the like: taken this often when they are allowed.
+# Asking for the trump, passing off turn and the like: taken this often when they are allowed.
 POWER_SHARE = 0.3
 # How often a player looks at the whole table again, so that there are views to check.
 LOOK_SHARE = 0.03
@@ -70,7 +70,7 @@ class Participant:
         """What the table waits for from this seat, if anything."""
         table = self.table
         try:
-            if table.legal is not None:
+            if table.legal is not None and (table.on_turn or self._dice.random() < POWER_SHARE):
                 await table.decide(self._choose())
                 if self._dice.random() < LOOK_SHARE:
                     await self.look()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -108,7 +108,7 @@ def seat_frames(
         time_left,
     )
     tails = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
-    if last and after.phase is Phase.PLAYING:
+    if last:
         _add_legal(after, tails)
     if isinstance(event, events.SeatEvent | events.Played) and event.id is not None and event.actor is not None:
         tails[event.actor] = tails.get(event.actor, b"") + b',"id":"' + event.id.encode() + b'"'
@@ -116,13 +116,20 @@ def seat_frames(
 
 
 def _add_legal(after: Table, tails: dict[int, bytes]) -> None:
-    for seat in after.rules.turn(after.state).seats:
-        if after.seats[seat].player is not None:
-            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(_legal(after, seat))
+    for seat in _may_decide(after):
+        if after.seats[seat].player is not None and (legal := _legal(after, seat)):
+            tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(legal)
+
+
+def _may_decide(table: Table) -> Sequence[int]:
+    """The seats on turn; where a game takes decisions off turn, any other may have one too (KR-8)."""
+    if table.phase is not Phase.PLAYING:
+        return ()
+    return range(len(table.seats)) if table.rules.out_of_turn else table.rules.turn(table.state).seats
 
 
 def _legal(table: Table, seat: int) -> dict[str, tuple[str, ...]]:
-    """What a seat on turn may decide, without the kinds of which there is nothing."""
+    """What a seat may decide now, without the kinds of which there is nothing."""
     legal = table.rules.legal(table.state, seat)
     parts = {"play": legal.play, "name": legal.name, "also": legal.also}
     return {kind: part for kind, part in parts.items() if part}
@@ -165,8 +172,8 @@ def snapshot(table: Table, seat: int | None, remaining_ms: int | None, vote_rema
     shown = {"type": "snapshot", "version": table.version, "seat": seat, "table": table_view(table)}
     if table.state is not None:
         shown["game"] = table.rules.view(table.state, seat)
-    if table.phase is Phase.PLAYING and seat in table.rules.turn(table.state).seats:
-        shown["legal"] = _legal(table, seat)
+    if seat is not None and seat in _may_decide(table) and (legal := _legal(table, seat)):
+        shown["legal"] = legal
     if remaining_ms is not None:
         shown["remaining_ms"] = remaining_ms
     if vote_remaining_ms is not None:
