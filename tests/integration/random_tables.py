@@ -33,6 +33,7 @@ class RandomTable:
         self.votes = self.chance.choice((0.0, 0.2, 0.6))
         self.calm = self.chance.choice((8, 30, 100))
         self.script = Script(f"00000000-0000-4000-8000-{seed:012}", rules=rules)
+        self.changeable = [option for option in rules.options if option.changeable]
         self.ledger = LedgerView()
         self.asked: Counter[str] = Counter()
         for person in PEOPLE:
@@ -62,6 +63,11 @@ class RandomTable:
                     script.rings(timer)
             case Phase.WAITING, 4:
                 script.starts_now(person)
+            case Phase.WAITING, 5 if self.changeable:
+                option = self.chance.choice(self.changeable)
+                script.act(
+                    person, frames.ChangeOptions(script.new_id(), {option.name: self.chance.choice(option.values)})
+                )
             case Phase.WAITING, _:
                 script.sit(person)
             case Phase.COUNTING_IN, _:

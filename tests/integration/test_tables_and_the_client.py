@@ -46,4 +46,5 @@ def test_a_client_that_follows_the_events_knows_what_a_snapshot_says(
             seen[frame.kind] += 1
     record_property("count", dict(seen))
     assert min(seen["vote_asked"], seen["vote_answered"], seen["vote_ended"], seen["game_ended"]) > 0
+    assert bool(made.changeable) == (seen["options_changed"] > 0)
     assert rules.name != "court_piece" or seen["seats_swapped"] > 0

@@ -62,6 +62,13 @@ export interface ChangeMe {
   password_current?: string | null;
 }
 
+/** The host gives options another value, before the first count-in, where the game lets them be changed (TL-1). */
+export interface ChangeOptions {
+  type: "change_options";
+  id: string;
+  options: Record<string, unknown>;
+}
+
 export interface ChooseTrump {
   type: "choose_trump";
   id: string;
@@ -202,6 +209,7 @@ export interface GameOffered {
   stake_unit: string;
   seats: number[];
   options: Record<string, unknown>;
+  changeable?: string[];
 }
 
 /** One of a player's games. */
@@ -943,6 +951,7 @@ export type ClientFrame =
   | SendBotAway
   | AskVote
   | AnswerVote
+  | ChangeOptions
   | SeedCommit
   | SeedOpen
   | ChooseTrump

@@ -196,6 +196,10 @@ class TableSocket:
         vote = self.now.vote
         return await self._command(frames.AnswerVote, vote=0 if vote is None else vote.number, agree=agree)
 
+    async def change_options(self, **options: object) -> int:
+        """As host, before the first count-in: another value for options that the game lets be changed (TL-1)."""
+        return await self._command(frames.ChangeOptions, options=options)
+
     async def decide(self, decision: object) -> int:
         """A decision of the rules, for the turn that is due now."""
         if type(decision) not in self.game.decisions.values():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from darbar_contracts.frames import BARRED_SEAT, FREE_SEAT, EventFrame, SeatView, TableView, VoteView
-from darbar_contracts.tables import JsonObject
+from darbar_contracts.tables import JsonObject, TableTerms
 
 _Change: TypeAlias = Callable[[TableView, JsonObject], TableView]
 
@@ -61,6 +62,12 @@ def _leave_asked(table: TableView, public: JsonObject) -> TableView:
 
 def _without_say(table: TableView, public: JsonObject) -> TableView:
     return replace(table, vote=None if table.vote is None else table.vote.without(public["seat"]))
+
+
+def _options_changed(table: TableView, public: JsonObject) -> TableView:
+    terms = msgspec.convert(public["terms"], TableTerms)
+    more = (FREE_SEAT,) * (terms.seats - len(table.seats))
+    return replace(table, terms=terms, seats=table.seats[: terms.seats] + more)
 
 
 def _host_changed(table: TableView, public: JsonObject) -> TableView:
@@ -136,6 +143,7 @@ _CHANGES: Mapping[str, _Change] = {
     "seat_freed": _freed,
     "bot_seated": _bot_seated,
     "bot_sent_away": _bot_sent_away,
+    "options_changed": _options_changed,
     "host_changed": _host_changed,
     "seat_ready": _seat(ready=True),
     "bag_opened": _bag_opened,

@@ -9,7 +9,7 @@ import pytest
 from client_doubles import table_view
 
 from darbar_client.table_changes import after_event
-from darbar_contracts.frames import EventFrame, SeatView, TableView, VoteView
+from darbar_contracts.frames import FREE_SEAT, EventFrame, SeatView, TableView, VoteView
 
 PLAYER = SeatView(kind="player", name="Amina")
 
@@ -65,6 +65,14 @@ def test_a_count_in_forgets_who_was_ready() -> None:
     counted = then(table, "count_in_started", game=2, round=3, attempt=4)
     assert (counted.phase, counted.game_number, counted.round, counted.attempt) == ("counting_in", 2, 3, 4)
     assert counted.seats[0] == PLAYER
+
+
+def test_changed_options_bring_their_seats() -> None:
+    terms = msgspec.to_builtins(now().terms)
+    more = then(now(), "options_changed", seat=0, terms=terms | {"seats": 6})
+    assert (more.terms.seats, more.seats) == (6, (*now().seats, FREE_SEAT, FREE_SEAT))
+    fewer = then(more, "options_changed", seat=0, terms=terms | {"seats": 2})
+    assert (fewer.terms.seats, fewer.seats) == (2, now().seats[:2])
 
 
 def test_a_new_bag_of_flags_has_its_number() -> None:

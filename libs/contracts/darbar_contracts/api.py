@@ -173,7 +173,7 @@ class MeChanged(msgspec.Struct, frozen=True):
 
 class GameOffered(msgspec.Struct, frozen=True):
     """One game of the catalogue. `options` is a JSON Schema with defaults; `seats` the numbers that the default options
-    allow, the usual one first."""
+    allow, the usual one first. `changeable` names the options that the host may change until the first count-in."""
 
     name: str
     title: str
@@ -182,6 +182,7 @@ class GameOffered(msgspec.Struct, frozen=True):
     stake_unit: str
     seats: tuple[int, ...]
     options: JsonObject
+    changeable: tuple[str, ...] = ()
 
 
 class ToppedUp(msgspec.Struct, frozen=True):
@@ -341,7 +342,7 @@ class ReplayQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Replay(msgspec.Struct, frozen=True):
     """GET /v1/tables/{table_id}/replay: the log up to the last round whose result is stored.
 
-    `more`: ask again with `after` the last version.
+    `terms` are those by which its rounds were played. `more`: ask again with `after` the last version.
     """
 
     table_id: str

@@ -115,6 +115,13 @@ class AnswerVote(Frame, frozen=True, tag="answer_vote"):
     agree: bool
 
 
+class ChangeOptions(Frame, frozen=True, tag="change_options"):
+    """The host gives options another value, before the first count-in, where the game lets them be changed (TL-1)."""
+
+    id: CommandId
+    options: JsonObject
+
+
 class SeedCommit(Frame, frozen=True, tag="seed_commit"):
     """During a count-in: sha256 in hex of the string this client adds to the next deal's chance."""
 
@@ -188,6 +195,7 @@ TABLE_FRAMES = (
     SendBotAway,
     AskVote,
     AnswerVote,
+    ChangeOptions,
     SeedCommit,
     SeedOpen,
 )

@@ -85,7 +85,7 @@ class Reason(StrEnum):
     INVITE_UNKNOWN = "invite_unknown", 404, "This invite opens no table."
     MILESTONE_UNREADABLE = "milestone_unreadable", 409, "The first milestone does not say what the table is."
     MILESTONES_MISSING = "milestones_missing", 503, "Milestones of this table are missing. Try again."
-    OPTION_INVALID = "option_invalid", 422, "A table can't be opened with these options."
+    OPTION_INVALID = "option_invalid", 422, "A table can't have these options."
     PLAYER_UNKNOWN = "player_unknown", 404, "There is no such player."
     RULES_PAGE_UNKNOWN = "rules_page_unknown", 404, "There is no page about the rules of this game."
     STORAGE_UNAVAILABLE = "storage_unavailable", 503, "The database does not answer. Try again."

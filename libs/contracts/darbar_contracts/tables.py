@@ -21,7 +21,8 @@ BET_COINS_STAKED_MAX = 1_000_000
 
 
 class TableTerms(msgspec.Struct, frozen=True):
-    """What is agreed when a table is opened, and holds until it is closed. `options` has every option of the game."""
+    """What is agreed when a table is opened, and holds until it is closed. `options` has every option of the game; the
+    host may change some of them, and `seats` with them, until the first count-in (TL-1)."""
 
     game: str
     options: JsonObject
@@ -187,6 +188,12 @@ class SeatsSwapped(MilestoneEvent, frozen=True, tag="seats_swapped"):
     seats: tuple[int, int]
 
 
+class TermsChanged(MilestoneEvent, frozen=True, tag="terms_changed"):
+    """The host has changed options; whoever was in a seat that is no more has left it before."""
+
+    terms: TableTerms
+
+
 class RoundStarted(MilestoneEvent, frozen=True, tag="round_started"):
     """`accounts`: who holds each seat, None for a bot."""
 
@@ -224,7 +231,15 @@ class TableClosed(MilestoneEvent, frozen=True, tag="table_closed"):
 
 
 AnyMilestoneEvent = (
-    TableCreated | SeatTaken | SeatFreed | SeatsSwapped | RoundStarted | RoundEnded | GameEnded | TableClosed
+    TableCreated
+    | SeatTaken
+    | SeatFreed
+    | SeatsSwapped
+    | TermsChanged
+    | RoundStarted
+    | RoundEnded
+    | GameEnded
+    | TableClosed
 )
 
 

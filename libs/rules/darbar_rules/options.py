@@ -33,6 +33,7 @@ class Option:
 
     `type` is its type as the options class names it. A number goes from `minimum` to `maximum` in steps of `step`, both
     included; whatever is no number has all its values in `choices`. An option whose default is None may be None.
+    `changeable`: the host may still change it when the table is made, until the first count-in (TL-1).
     """
 
     name: str
@@ -44,6 +45,7 @@ class Option:
     maximum: int | None = None
     step: int = 1
     written: str | None = None  # how its values are written, where naming them all would say less
+    changeable: bool = False
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -76,10 +78,12 @@ def option(
     step: int = 1,
     choices: tuple[Any, ...] = (),
     written: str | None = None,
+    changeable: bool = False,
 ) -> Value:
     """A field of an options class. A bool or a Literal needs no `choices`: its type names them."""
     limits = {"minimum": minimum, "maximum": maximum, "step": step, "choices": choices, "written": written}
-    return field(default=default, metadata={_LIMITS: MappingProxyType(limits | {"sentence": sentence})})
+    said = limits | {"sentence": sentence, "changeable": changeable}
+    return field(default=default, metadata={_LIMITS: MappingProxyType(said)})
 
 
 def options_of(options_type: Any) -> tuple[Option, ...]:

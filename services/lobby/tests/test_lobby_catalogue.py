@@ -57,6 +57,12 @@ def test_every_game_is_offered_with_options_that_it_takes(game: Any) -> None:
     assert msgspec.json.decode(msgspec.json.encode(offered.options)) == offered.options
 
 
+@pytest.mark.ruling("TL-1")
+def test_tl_1_the_catalogue_says_what_a_host_may_still_change() -> None:
+    changeable = {offered.name: offered.changeable for offered in Games(ALL).catalogue.games if offered.changeable}
+    assert changeable == {"kings_and_rebels": ("seats", "decks", "minimum_bid")}
+
+
 def test_an_unknown_game_is_refused() -> None:
     with pytest.raises(GameUnknown):
         Games(ALL).choice("snap", {}, None)

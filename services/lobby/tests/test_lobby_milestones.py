@@ -64,6 +64,18 @@ async def test_milestones_are_applied_in_their_order(lobby: LobbyServer) -> None
     assert (await lobby.stranger().get("/v1/tables?limit=1")).body["tables"][0]["playing"] is False
 
 
+@pytest.mark.ruling("TL-1")
+async def test_tl_1_a_changed_table_is_listed_as_it_is_now(lobby: LobbyServer) -> None:
+    _, table_id = await new_table(lobby, game="kings_and_rebels")
+    terms = (await lobby.stranger().get("/v1/tables?limit=1")).body["tables"][0]["terms"]
+    changed = terms | {"seats": 7, "options": terms["options"] | {"seats": 7, "decks": 2}}
+    lobby.table.note(table_id, "terms_changed", free_seats=6, terms=changed)
+    await lobby.table.tell(*lobby.table.milestones[table_id])
+    await eventually(number_is(lobby, table_id, 2))
+    listed = (await lobby.stranger().get("/v1/tables?limit=1")).body["tables"][0]
+    assert (listed["table_id"], listed["terms"], listed["free_seats"]) == (table_id, changed, 6)
+
+
 async def test_repeated_and_old_milestones_change_nothing(lobby: LobbyServer) -> None:
     _, table_id = await new_table(lobby)
     lobby.table.note(table_id, "seat_taken", free_seats=2, seat=2, account_id=None)

@@ -77,6 +77,14 @@ def kings_and_rebels_that_are_left() -> Script:
     return script.wallet().play_round().wallet().leaves(ANN, BOB, CYN, DAN)
 
 
+def options_that_are_changed() -> Script:
+    """More seats, two decks, then fewer seats than bots had taken, before the first deal."""
+    script = Script(rules=KINGS_AND_REBELS, seats=4).sit(BOB, CYN).offline(CYN).starts_now(ANN)
+    for options in ({"seats": 6, "decks": 2}, {"seats": 4, "minimum_bid": 205}):
+        script.act(ANN, frames.ChangeOptions(id=script.new_id(), options=options))
+    return script.back(CYN).zero().wallet().play_round()
+
+
 def voided_while_staking() -> Script:
     """Everything goes back."""
     script = Script().sit(BOB, CYN, DAN).zero()
@@ -108,6 +116,7 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
         comings_and_goings,
         kings_and_rebels_that_are_left,
         three_votes,
+        options_that_are_changed,
         voided_while_staking,
     )
 }

@@ -105,6 +105,19 @@ async def _chain_as_before(database: TestDatabase, table_id: UUID) -> None:
     await connection.close()
 
 
+@pytest.mark.ruling("TL-1")
+async def test_tl_1_a_replay_says_the_terms_by_which_its_rounds_are_played(start_table: StartTable) -> None:
+    stack = await start_table()
+    table_id = await stack.open_table(game="kings_and_rebels", options={"seats": 6}, seats=6)
+    player = await stack.join(table_id, "ann")
+    assert (await player.command("change_options", options={"seats": 5}))["kind"] == "options_changed"
+    changed = await player.command("change_options", options={"seats": 8})
+    for who in ("ann", "eve"):
+        status, replay = await _get(stack, f"/v1/tables/{table_id}/replay", who)
+        assert (status, replay["terms"]) == (200, changed["public"]["terms"])
+    assert (replay["terms"]["seats"], replay["terms"]["options"]["seats"]) == (8, 8)
+
+
 async def test_a_running_round_is_in_no_replay(start_table: StartTable) -> None:
     stack = await start_table(count_in_seconds=0.05)
     table_id, players = await stack.full_table()

@@ -60,7 +60,8 @@ def _one_thing(script: Script, dice: random.Random) -> None:
         script.plays(script.turn.seats[0], dice)
 
 
-@pytest.mark.ruling("KR-8", "GEN-1")
+@pytest.mark.ruling("KR-8")
+@pytest.mark.ruling("GEN-1")
 @pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
 def test_kr_8_gen_1_each_frame_says_all_that_its_seat_may_decide_then(game: AnyGame) -> None:
     dice = random.Random(8)

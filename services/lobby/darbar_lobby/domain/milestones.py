@@ -16,6 +16,7 @@ from darbar_contracts.tables import (
     SeatTaken,
     TableClosed,
     TableCreated,
+    TermsChanged,
 )
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder, Step
 
@@ -55,6 +56,8 @@ def applied(entry: DirectoryEntry, milestone: Milestone) -> DirectoryEntry:
             return msgspec.structs.replace(counted, holders=_others(entry, seat))
         case SeatsSwapped(seats=seats):
             return msgspec.structs.replace(counted, holders=_swapped(entry, seats))
+        case TermsChanged(terms=terms):
+            return msgspec.structs.replace(counted, terms=terms)
         case RoundStarted(round=number):
             return msgspec.structs.replace(counted, playing=True, round=number)
         case GameEnded():

@@ -127,6 +127,7 @@ def _offered(game: AnyGame) -> GameOffered:
         stake_unit=game.stake_unit,
         seats=tuple(game.seat_counts(default)),
         options=_schema(game),
+        changeable=tuple(option.name for option in game.options if option.changeable),
     )
 
 

@@ -47,6 +47,8 @@ class DirectoryChange:
             after.free_seats,
             after.playing,
             after.round,
+            msgspec.json.encode(after.terms.options).decode(),
+            after.terms.seats,
         )
         if set(before.holders) == set(after.holders):
             return

@@ -27,6 +27,7 @@ SeatFrame: TypeAlias = (
     | frames.SendBotAway
     | frames.AskVote
     | frames.AnswerVote
+    | frames.ChangeOptions
     | frames.SeedCommit
     | frames.SeedOpen
 )

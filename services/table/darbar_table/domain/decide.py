@@ -7,6 +7,7 @@ from typing import assert_never
 from darbar_contracts.frames import (
     AnswerVote,
     AskVote,
+    ChangeOptions,
     Deal,
     ImBack,
     Leave,
@@ -114,13 +115,15 @@ def _act(draft: Draft, act: Act) -> None:
             votes.ask(draft, seat, act, frame)
         case AnswerVote():
             votes.answer(draft, seat, act, frame)
+        case ChangeOptions():
+            create.change_options(draft, seat, act, frame)
         case SeedCommit():
             count_in.seed_commit(draft, seat, act, frame)
         case SeedOpen():
             count_in.seed_open(draft, seat, act, frame)
         case _:
             assert_never(frame)
-    if isinstance(frame, StartNow | Ready | Deal | SendBotAway):
+    if isinstance(frame, StartNow | Ready | Deal | SendBotAway | ChangeOptions):
         _take_back(draft, seat)
 
 

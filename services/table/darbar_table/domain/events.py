@@ -82,6 +82,12 @@ class BotSentAway(SeatEvent, frozen=True, kw_only=True):
     actor: int
 
 
+class OptionsChanged(SeatEvent, frozen=True, kw_only=True):
+    """The host changed options before the first count-in; `terms` are those from now on, with their seats (TL-1)."""
+
+    terms: TableTerms
+
+
 class HostChanged(SeatEvent, frozen=True, kw_only=True):
     """The longest-seated player became host (TL-8)."""
 
@@ -347,7 +353,7 @@ class TableClosed(Event, frozen=True):
     reason: Literal["empty", "voided"]
 
 
-SeatingEvent: TypeAlias = SeatTaken | SeatFreed | BotSeated | BotSentAway | HostChanged | SittingPaused
+SeatingEvent: TypeAlias = SeatTaken | SeatFreed | BotSeated | BotSentAway | OptionsChanged | HostChanged | SittingPaused
 AskedEvent: TypeAlias = StartAsked | DealAsked | SeatReady | SeedCommitted | SeedOpened
 CountInEvent: TypeAlias = AskedEvent | BagOpened | CountInStarted | CountInStopped | SeedsAsked
 StakeEvent: TypeAlias = (

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from darbar_contracts.frames import VoteView
-from darbar_contracts.tables import Person
+from darbar_contracts.tables import Person, TableTerms
 from darbar_rules.deal import Chance, bag_flags
 from darbar_table.domain import events
 from darbar_table.domain.milestones import counts
@@ -66,6 +66,8 @@ def _seating(table: Table, event: events.SeatingEvent) -> Table:
         case events.BotSentAway():
             seat = Seat(bot_barred=True, emptied_by=table.accounts[event.actor])
             return replace(table, seats=table.with_seat(event.seat, seat))
+        case events.OptionsChanged():
+            return _on_terms(replace(table, seats=table.seats[: event.terms.seats]), event.terms)
         case events.HostChanged():
             return replace(table, host=event.seat)
         case events.SittingPaused():
@@ -239,9 +241,7 @@ def _vote_ended(table: Table, event: events.VoteEnded) -> Table:
 def _course(table: Table, event: events.CourseEvent) -> Table:
     match event:
         case events.TableCreated():
-            seats = (Seat(player=event.host, online=True, since=1),) + (Seat(),) * (event.terms.seats - 1)
-            options = msgspec.convert(event.terms.options, table.rules.options_type)
-            return replace(table, terms=event.terms, options=options, seats=seats)
+            return _on_terms(replace(table, seats=(Seat(player=event.host, online=True, since=1),)), event.terms)
         case events.GameStarted():
             return _noting_company(replace(table, state=table.rules.new(table.options, len(table.seats))))
         case events.RoundStarted():
@@ -259,6 +259,13 @@ def _course(table: Table, event: events.CourseEvent) -> Table:
             return replace(table, phase=Phase.CLOSED)
         case _:
             assert_never(event)
+
+
+def _on_terms(table: Table, terms: TableTerms) -> Table:
+    """The seats that are there stay as they are; those that the terms have beside them are free."""
+    options = msgspec.convert(terms.options, table.rules.options_type)
+    more = (Seat(),) * (terms.seats - len(table.seats))
+    return replace(table, terms=terms, options=options, seats=table.seats + more)
 
 
 def _round_started(table: Table, event: events.RoundStarted) -> Table:

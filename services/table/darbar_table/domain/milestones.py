@@ -17,6 +17,7 @@ _TOLD = frozenset(
         events.SeatFreed,
         events.BotSentAway,
         events.SeatsSwapped,
+        events.OptionsChanged,
         events.RoundStarted,
         events.SeedsShown,
         events.GameEnded,
@@ -58,6 +59,8 @@ def _told(event: events.TableEvent, after: Table) -> tables.AnyMilestoneEvent:
             return tables.SeatFreed(event.seat)
         case events.SeatsSwapped():
             return tables.SeatsSwapped(event.seats)
+        case events.OptionsChanged():
+            return tables.TermsChanged(event.terms)
         case events.RoundStarted():
             return tables.RoundStarted(event.game, event.round, after.accounts)
         case events.SeedsShown():

@@ -11,7 +11,7 @@ import msgspec
 
 from darbar_contracts.api import Replay, ReplayEvent, TableAudit
 from darbar_contracts.frames import TableReason
-from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest
+from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest, TableTerms
 from darbar_kit.limits import AtOnce, Rate, TooManyRequests
 from darbar_kit.offload import Offload
 from darbar_kit.tokens import Claims
@@ -103,7 +103,7 @@ class Inspection:
         head = await self._store.replay_head(table_id, account_id)
         if head is None:
             raise refused(TableReason.TABLE_UNKNOWN)
-        created = _created(head)
+        terms = _terms(head)
         # With the row before the page: the first link of the page follows from its one.
         rows = await self._store.log_page(
             table_id, after=max(after - 1, 0), last=head.last, rows_max=REPLAY_EVENTS_MAX + 2
@@ -113,7 +113,7 @@ class Inspection:
         page = zip(rows[:REPLAY_EVENTS_MAX], links, strict=False)
         return Replay(
             table_id=str(table_id),
-            terms=created.terms,
+            terms=terms,
             events=tuple(_shown(table_id, row, previous, head.bags_shown) for row, previous in page),
             more=len(rows) > REPLAY_EVENTS_MAX,
         )
@@ -130,11 +130,11 @@ class Inspection:
             self._asking.discard(account_id)
 
 
-def _created(head: ReplayHead) -> events.TableCreated:
-    created = msgspec.json.decode(head.created, type=events.TableCreated)
-    if not may_read_log(created.terms, has_sat_here=head.has_sat_here):
+def _terms(head: ReplayHead) -> TableTerms:
+    terms = msgspec.json.decode(head.terms, type=TableTerms)
+    if not may_read_log(terms, has_sat_here=head.has_sat_here):
         raise refused(TableReason.TABLE_PRIVATE)
-    return created
+    return terms
 
 
 def _shown(table_id: UUID, row: StoredEvent, previous: bytes, bags_shown: frozenset[int]) -> ReplayEvent:

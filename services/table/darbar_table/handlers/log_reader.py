@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from darbar_contracts.tables import MILESTONES_ANSWERED_MAX, Milestone, MilestonesAnswer
+from darbar_contracts.tables import MILESTONES_ANSWERED_MAX, Milestone, MilestonesAnswer, TableTerms
 from darbar_kit.database import Database, queries
 from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
@@ -103,7 +103,7 @@ async def _replayed(
     head = await store.replay_head(table_id, "")
     if head is None:
         return
-    rules, codec = Codecs().of(msgspec.json.decode(head.created, type=events.TableCreated).terms.game)
+    rules, codec = Codecs().of(msgspec.json.decode(head.terms, type=TableTerms).game)
     table = unopened(str(table_id), rules)
     while rows := await store.log_page(table_id, after=table.version, last=last, rows_max=PAGE_ROWS):
         for row, event in zip(rows, decode(rows, codec, after=table.version), strict=True):

@@ -155,9 +155,10 @@ SELECT bool_or(kind = $2) AS was_voided FROM event WHERE table_id = $1 HAVING co
 DELETE FROM open_table WHERE table_id = $1
 
 -- replay_head --
--- What decides to whom a log may be shown, and how much of it: only a few kinds are looked into. `kinds` are those of the
--- first event, of taking a seat, of showing the seeds, and those that may follow them and belong to the finished round.
-SELECT min(body::text) FILTER (WHERE version = 1) AS created,
+-- What decides to whom a log may be shown, and how much of it: only a few kinds are looked into. Those are the first
+-- event's ($3: of taking a seat, $4: of showing the seeds, $6: of changing options) and what may follow the seeds ($5)
+-- and belongs to the finished round.
+SELECT (array_agg((body->'terms')::text ORDER BY version DESC) FILTER (WHERE version = 1 OR kind = $6))[1] AS terms,
        coalesce(bool_or(CASE WHEN version = 1 THEN body->'host'->>'account_id' = $2
                              WHEN kind = $3 THEN body->>'account_id' = $2 END), false) AS has_sat_here,
        min(version) FILTER (WHERE kind = $4) AS first_end,
@@ -165,7 +166,7 @@ SELECT min(body::text) FILTER (WHERE version = 1) AS created,
        coalesce(array_agg((body->>'bag')::int) FILTER (WHERE kind = $4 AND body->>'bag_seed' IS NOT NULL),
                 '{}') AS bags_shown
   FROM event
- WHERE table_id = $1 AND (version = 1 OR kind IN ($3, $4) OR kind = ANY($5::text[]))
+ WHERE table_id = $1 AND (version = 1 OR kind IN ($3, $4, $6) OR kind = ANY($5::text[]))
 
 -- log_page --
 SELECT version, kind, body, at, chain FROM event

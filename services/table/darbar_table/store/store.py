@@ -16,6 +16,7 @@ from darbar_table.domain.events import KIND_OF
 VERSION_MAX = 2**31 - 1
 _SEAT_TAKEN = KIND_OF[events.SeatTaken]
 _SEEDS_SHOWN = KIND_OF[events.SeedsShown]
+_OPTIONS_CHANGED = KIND_OF[events.OptionsChanged]
 _TABLE_VOIDED = KIND_OF[events.TableVoided]
 # What may follow the seeds of a finished round and belongs to it.
 _COINS_MOVED = (events.SettleAsked, events.Settled, events.RefundAsked, events.Refunded, events.RefundRefused)
@@ -44,9 +45,9 @@ class StoredEvent(NamedTuple):
 
 
 class ReplayHead(NamedTuple):
-    """`created` is the body of the first event; events up to `last` belong to rounds whose result is stored."""
+    """`terms` are the JSON of the newest ones; events up to `last` belong to rounds whose result is stored."""
 
-    created: str
+    terms: str
     has_sat_here: bool
     last: int
     bags_shown: frozenset[int]
@@ -94,12 +95,18 @@ class Store:
     async def replay_head(self, table_id: UUID, account_id: str) -> ReplayHead | None:
         """What decides how much of a log this account may read; None for no table."""
         row = await self._database.read_row(
-            self._queries["replay_head"], table_id, account_id, _SEAT_TAKEN, _SEEDS_SHOWN, _AFTER_SEEDS_SHOWN
+            self._queries["replay_head"],
+            table_id,
+            account_id,
+            _SEAT_TAKEN,
+            _SEEDS_SHOWN,
+            _AFTER_SEEDS_SHOWN,
+            _OPTIONS_CHANGED,
         )
-        if row is None or row["created"] is None:
+        if row is None or row["terms"] is None:
             return None
         last = row["last_end"] if row["first_end"] is not None else 0
-        return ReplayHead(row["created"], row["has_sat_here"], last, frozenset(row["bags_shown"]))
+        return ReplayHead(row["terms"], row["has_sat_here"], last, frozenset(row["bags_shown"]))
 
     async def log_page(
         self, table_id: UUID, *, after: int, last: int = VERSION_MAX, rows_max: int

@@ -33,9 +33,15 @@ class KingsAndRebelsOptions:
         "How many play: up to 8 with one deck, up to 12 with two.",
         minimum=SEATS_MIN,
         maximum=SEATS_MAX[DECKS_MAX],
+        changeable=True,
     )
     decks: int = option(
-        1, "One or two decks; with two every card is there twice.", minimum=1, maximum=DECKS_MAX, written="1 or 2"
+        1,
+        "One or two decks; with two every card is there twice.",
+        minimum=1,
+        maximum=DECKS_MAX,
+        written="1 or 2",
+        changeable=True,
     )
     minimum_bid: int | None = option(
         None,
@@ -44,6 +50,7 @@ class KingsAndRebelsOptions:
         maximum=POINTS_IN_DECK * DECKS_MAX,
         step=BID_STEP,
         written="a multiple of 5 from 5 to 250, with two decks to 500",
+        changeable=True,
     )
     bid_multiples_of_5: bool = option(False, "Only multiples of 5 may be bid.")
     last_seat_must_bid: bool = option(

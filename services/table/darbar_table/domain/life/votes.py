@@ -190,8 +190,11 @@ def _refuse_bot(table: Table, _seat: int, about_seat: int | None) -> None:
 
 
 def _seat_can_be_taken(draft: Draft, vote: VoteView) -> bool:
-    seat = draft.table.seats[_seat_known(draft.table, vote.about_seat)]
-    return draft.table.phase is Phase.WAITING and seats.can_be_taken(draft.table, seat)
+    """The host may have taken the seat itself away (TL-1)."""
+    table, wanted = draft.table, vote.about_seat
+    if wanted is None or wanted >= len(table.seats):
+        return False
+    return table.phase is Phase.WAITING and seats.can_be_taken(table, table.seats[wanted])
 
 
 def _seat_bot(draft: Draft, vote: VoteView) -> None:
