@@ -65,9 +65,12 @@ class RandomTable:
                 script.starts_now(person)
             case Phase.WAITING, 5 if self.changeable:
                 option = self.chance.choice(self.changeable)
-                script.act(
-                    person, frames.ChangeOptions(script.new_id(), {option.name: self.chance.choice(option.values)})
-                )
+                changes = {option.name: self.chance.choice(option.values)}
+                script.act(script.person(script.table.host), frames.ChangeOptions(script.new_id(), changes))
+            case Phase.WAITING | Phase.COUNTING_IN, 6:
+                seat = self.chance.randrange(len(script.table.seats))
+                script.act(script.person(script.table.host), frames.SendPlayerAway(script.new_id(), seat))
+                script.now += timedelta(seconds=self.chance.choice((10, 1000)))
             case Phase.WAITING, _:
                 script.sit(person)
             case Phase.COUNTING_IN, _:

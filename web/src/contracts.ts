@@ -648,6 +648,13 @@ export interface SendBotAway {
   seat: number;
 }
 
+/** The host takes a player out of their seat before a game; they can't sit down here again for a while (TL-8). */
+export interface SendPlayerAway {
+  type: "send_player_away";
+  id: string;
+  seat: number;
+}
+
 /** A signed-in account. */
 export interface Session {
   account: Account;
@@ -949,6 +956,7 @@ export type ClientFrame =
   | Leave
   | ImBack
   | SendBotAway
+  | SendPlayerAway
   | AskVote
   | AnswerVote
   | ChangeOptions

@@ -187,6 +187,10 @@ class TableSocket:
     async def send_bot_away(self, seat: int) -> int:
         return await self._command(frames.SendBotAway, seat=seat)
 
+    async def send_player_away(self, seat: int) -> int:
+        """As host, before a game: they can't sit down here again for a while (TL-8)."""
+        return await self._command(frames.SendPlayerAway, seat=seat)
+
     async def ask_vote(self, about: frames.VoteAbout, seat: int | None = None) -> int:
         """Ask for this opponent as "partner", for a "bot" in this seat, or to "end_game"."""
         return await self._command(frames.AskVote, about=about, seat=seat)

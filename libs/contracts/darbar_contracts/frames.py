@@ -99,6 +99,13 @@ class SendBotAway(Frame, frozen=True, tag="send_bot_away"):
     seat: int
 
 
+class SendPlayerAway(Frame, frozen=True, tag="send_player_away"):
+    """The host takes a player out of their seat before a game; they can't sit down here again for a while (TL-8)."""
+
+    id: CommandId
+    seat: int
+
+
 class AskVote(Frame, frozen=True, tag="ask_vote"):
     """Ask the others for something. `seat`: whom the host would like as partner, or which seat a bot is to have."""
 
@@ -193,6 +200,7 @@ TABLE_FRAMES = (
     Leave,
     ImBack,
     SendBotAway,
+    SendPlayerAway,
     AskVote,
     AnswerVote,
     ChangeOptions,

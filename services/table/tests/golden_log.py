@@ -85,6 +85,13 @@ def options_that_are_changed() -> Script:
     return script.back(CYN).zero().wallet().play_round()
 
 
+def a_player_who_is_sent_away() -> Script:
+    """While the count-in runs; somebody else takes the seat."""
+    script = Script().sit(BOB, CYN, DAN)
+    script.act(ANN, frames.SendPlayerAway(id=script.new_id(), seat=1))
+    return script.sit(EVE).zero().wallet().play_round()
+
+
 def voided_while_staking() -> Script:
     """Everything goes back."""
     script = Script().sit(BOB, CYN, DAN).zero()
@@ -117,6 +124,7 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
         kings_and_rebels_that_are_left,
         three_votes,
         options_that_are_changed,
+        a_player_who_is_sent_away,
         voided_while_staking,
     )
 }

@@ -218,14 +218,14 @@ def test_tl_28_in_a_game_against_bots_alone_no_way_to_be_gone_is_a_quit() -> Non
 @pytest.mark.ruling("TL-44")
 def test_tl_44_a_private_table_is_seen_by_who_sits_there_or_could() -> None:
     script = Script(visibility="private").sit(BOB, CYN)
-    assert may_look_on(script.table, "dan")
+    assert may_look_on(script.table, "dan", now=script.now)
     script.sit(DAN)
-    assert [may_look_on(script.table, who) for who in ("ann", "dan", "eve")] == [True, True, False]
+    assert [may_look_on(script.table, who, now=script.now) for who in ("ann", "dan", "eve")] == [True, True, False]
     script.zero().wallet().offline(DAN)
-    assert [may_look_on(script.table, who) for who in ("ann", "dan", "eve")] == [True, True, False]
+    assert [may_look_on(script.table, who, now=script.now) for who in ("ann", "dan", "eve")] == [True, True, False]
     script.play_round().wallet()
-    assert may_look_on(script.table, "eve"), "dan's seat may be taken"
-    assert may_look_on(Script().dealt().table, "eve"), "a public table"
+    assert may_look_on(script.table, "eve", now=script.now), "dan's seat may be taken"
+    assert may_look_on(Script().dealt().table, "eve", now=script.now), "a public table"
 
 
 @pytest.mark.ruling("TL-44")

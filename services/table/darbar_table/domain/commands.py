@@ -25,6 +25,7 @@ SeatFrame: TypeAlias = (
     | frames.Leave
     | frames.ImBack
     | frames.SendBotAway
+    | frames.SendPlayerAway
     | frames.AskVote
     | frames.AnswerVote
     | frames.ChangeOptions

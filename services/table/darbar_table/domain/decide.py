@@ -15,6 +15,7 @@ from darbar_contracts.frames import (
     SeedCommit,
     SeedOpen,
     SendBotAway,
+    SendPlayerAway,
     Sit,
     StartNow,
     TableReason,
@@ -36,7 +37,7 @@ from darbar_table.domain.commands import (
     TimerRang,
     WalletAnswered,
 )
-from darbar_table.domain.life import count_in, create, operate, play, rounds, seats, stakes, votes
+from darbar_table.domain.life import count_in, create, operate, play, rounds, seats, sending_away, stakes, votes
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase, Table
 from darbar_table.domain.timers import CountInTimer, KeptSeatTimer, SeedsTimer, Timer, TurnTimer, VoteTimer
@@ -111,6 +112,8 @@ def _act(draft: Draft, act: Act) -> None:
             _back(draft, seat, act)
         case SendBotAway():
             seats.send_bot_away(draft, seat, act, frame)
+        case SendPlayerAway():
+            sending_away.send_player_away(draft, seat, act, frame)
         case AskVote():
             votes.ask(draft, seat, act, frame)
         case AnswerVote():
@@ -123,7 +126,7 @@ def _act(draft: Draft, act: Act) -> None:
             count_in.seed_open(draft, seat, act, frame)
         case _:
             assert_never(frame)
-    if isinstance(frame, StartNow | Ready | Deal | SendBotAway | ChangeOptions):
+    if isinstance(frame, StartNow | Ready | Deal | SendBotAway | SendPlayerAway | ChangeOptions):
         _take_back(draft, seat)
 
 

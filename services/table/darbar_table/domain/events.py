@@ -14,9 +14,17 @@ from darbar_contracts.wallet import RefundPurpose, SettlePurpose
 
 By = Literal["player", "clock", "bot", "table"]
 FreedReason = Literal[
-    "left", "left_while_staking", "not_back", "taken_over", "short_of_coins", "stopped_count_ins", "game_over", "voided"
+    "left",
+    "left_while_staking",
+    "not_back",
+    "taken_over",
+    "short_of_coins",
+    "stopped_count_ins",
+    "sent_away",
+    "game_over",
+    "voided",
 ]
-StopReason = Literal["seat_freed", "seat_offline", "bot_sent_away"]
+StopReason = Literal["seat_freed", "seat_offline", "bot_sent_away", "sent_away"]
 GameEndReason = Literal["played", "voided", "ended_early"]
 VoteEndReason = Literal["agreed", "refused", "timed_out", "overtaken"]
 GameEvent = TypeVar("GameEvent")
@@ -80,6 +88,15 @@ class BotSentAway(SeatEvent, frozen=True, kw_only=True):
     """A bot was taken out of its seat by `actor` (TL-25); the table waits for a player, or for a bot by vote."""
 
     actor: int
+
+
+class PlayerSentAway(SeatEvent, frozen=True, kw_only=True):
+    """The host, in seat `actor`, sends a player away, who can't sit down here before `until` (TL-8). The seat is freed
+    by the event that follows."""
+
+    actor: int
+    account_id: str
+    until: datetime
 
 
 class OptionsChanged(SeatEvent, frozen=True, kw_only=True):
@@ -353,7 +370,10 @@ class TableClosed(Event, frozen=True):
     reason: Literal["empty", "voided"]
 
 
-SeatingEvent: TypeAlias = SeatTaken | SeatFreed | BotSeated | BotSentAway | OptionsChanged | HostChanged | SittingPaused
+SentAwayEvent: TypeAlias = BotSentAway | PlayerSentAway
+SeatingEvent: TypeAlias = (
+    SeatTaken | SeatFreed | BotSeated | SentAwayEvent | OptionsChanged | HostChanged | SittingPaused
+)
 AskedEvent: TypeAlias = StartAsked | DealAsked | SeatReady | SeedCommitted | SeedOpened
 CountInEvent: TypeAlias = AskedEvent | BagOpened | CountInStarted | CountInStopped | SeedsAsked
 StakeEvent: TypeAlias = (

@@ -12,11 +12,13 @@ from darbar_contracts.tables import Person, TableTerms
 from darbar_rules.deal import Chance, bag_flags
 from darbar_table.domain import events
 from darbar_table.domain.milestones import counts
-from darbar_table.domain.state import Bag, CountIn, PastVote, Phase, Round, Seat, Staking, Stopper, Table
+from darbar_table.domain.state import Bag, CountIn, PastVote, Phase, Round, Seat, SentAway, Staking, Stopper, Table
 
 COUNTED_PEOPLE_MIN = 2
 # Who has stopped a count-in longest ago is forgotten: the others could not have been stopped by them since.
 STOPPERS_REMEMBERED_MAX = 16
+# Whoever was sent away before so many others may come back sooner.
+SENT_AWAY_REMEMBERED_MAX = 64
 # Before so many others nothing was asked that would still have to wait.
 VOTES_REMEMBERED_MAX = 32
 
@@ -66,6 +68,9 @@ def _seating(table: Table, event: events.SeatingEvent) -> Table:
         case events.BotSentAway():
             seat = Seat(bot_barred=True, emptied_by=table.accounts[event.actor])
             return replace(table, seats=table.with_seat(event.seat, seat))
+        case events.PlayerSentAway():
+            sent_away = (*table.sent_away, SentAway(event.account_id, event.until))
+            return replace(table, sent_away=sent_away[-SENT_AWAY_REMEMBERED_MAX:])
         case events.OptionsChanged():
             return _on_terms(replace(table, seats=table.seats[: event.terms.seats]), event.terms)
         case events.HostChanged():

@@ -21,6 +21,7 @@ PUBLIC_FIELDS: Mapping[type[events.OwnEvent], tuple[str, ...]] = {
     events.SeatFreed: ("seat", "reason", "quit", "gave_up"),
     events.BotSeated: ("seat", "name"),
     events.BotSentAway: ("seat", "actor"),
+    events.PlayerSentAway: ("seat", "actor"),
     events.OptionsChanged: ("seat", "terms"),
     events.HostChanged: ("seat",),
     events.SittingPaused: (),

@@ -139,6 +139,13 @@ class PastVote(msgspec.Struct, frozen=True):
     paused_until: datetime | None = None
 
 
+class SentAway(msgspec.Struct, frozen=True):
+    """An account that the host has sent away, and until when it may not sit down here (TL-8)."""
+
+    account_id: str
+    until: datetime
+
+
 class Table(msgspec.Struct, frozen=True):
     """A table at one version. `rules` is its game, `state` the game's own state; None between games. `options`
     are those of its terms, as its rules take them.
@@ -168,6 +175,7 @@ class Table(msgspec.Struct, frozen=True):
     running: Round | None = None
     staking: Staking | None = None
     stoppers: tuple[Stopper, ...] = ()
+    sent_away: tuple[SentAway, ...] = ()
     vote: VoteView | None = None
     past_votes: tuple[PastVote, ...] = ()
     ending: bool = False
@@ -180,6 +188,10 @@ class Table(msgspec.Struct, frozen=True):
             if seat.player is not None and seat.player.account_id == account_id:
                 return number
         return None
+
+    def sent_away_until(self, account_id: str) -> datetime | None:
+        """When an account that was sent away may come back; None for all others."""
+        return max((one.until for one in self.sent_away if one.account_id == account_id), default=None)
 
     @property
     def full(self) -> bool:

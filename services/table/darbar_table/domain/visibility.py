@@ -5,15 +5,20 @@ What a seat sees of an event is in seat_view.py.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from darbar_contracts.tables import TableTerms
 from darbar_table.domain.life.seats import can_be_taken
 from darbar_table.domain.state import Phase, Table
 
 
-def may_look_on(table: Table, account_id: str) -> bool:
+def may_look_on(table: Table, account_id: str, *, now: datetime) -> bool:
     """TL-44: a private table is seen by who sits there and, not while a round runs, by who could sit down."""
     if table.terms.visibility == "public" or table.seat_of(account_id) is not None:
         return True
+    until = table.sent_away_until(account_id)
+    if until is not None and until > now:
+        return False
     return table.phase is not Phase.PLAYING and any(can_be_taken(table, seat) for seat in table.seats)
 
 

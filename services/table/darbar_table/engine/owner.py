@@ -17,6 +17,7 @@ from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, O
 from darbar_table.domain.events import (
     OperatorEvent,
     Played,
+    PlayerSentAway,
     RoundStarted,
     SeatFreed,
     SeatsSwapped,
@@ -206,7 +207,7 @@ class Owner:
         self._timers.set(live, keeps_turn=draft.keeps_clock)
         remaining_ms = self._timers.remaining_ms(live)
         if any(type(event) is RoundStarted for event in draft.events):
-            _disconnect_spectators(live)
+            _disconnect_spectators(live, self._context.now())
         shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
             if live.sockets:
@@ -219,6 +220,8 @@ class Owner:
             elif type(event) is SeatsSwapped:
                 shown.clear()  # As in `live.frames`: they were for those who sat there before.
             before = after
+        if any(type(event) is PlayerSentAway for event in draft.events):
+            _disconnect_spectators(live, self._context.now())
         self._metrics.events.inc(len(draft.events))
         live.keep_frames(shown)
         self._after(live, draft)
@@ -251,10 +254,10 @@ class Owner:
         reply.refuse(code, message, details=error.details, retry=retry)
 
 
-def _disconnect_spectators(live: LiveTable) -> None:
-    """Whoever may not look on any more (TL-44), before anything of the round is shown."""
+def _disconnect_spectators(live: LiveTable, now: datetime) -> None:
+    """Whoever may not look on any more (TL-44): before anything of a round is shown, and who was sent away (TL-8)."""
     for socket in list(live.sockets):
-        if not may_look_on(live.table, socket.account_id):
+        if not may_look_on(live.table, socket.account_id, now=now):
             socket.close(TableReason.TABLE_PRIVATE, "This table is private.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -63,7 +64,7 @@ class LocalGateway:
         return LocalLink(self._node, live, socket, questions=self._questions)
 
     def _let_in(self, live: LiveTable, socket: Connection, version: int) -> None:
-        if not may_look_on(live.table, socket.account_id):
+        if not may_look_on(live.table, socket.account_id, now=datetime.now(UTC)):
             raise refused(TableReason.TABLE_PRIVATE)
         seat, is_new = live.table.seat_of(socket.account_id), socket not in live.sockets
         if is_new and seat is None:

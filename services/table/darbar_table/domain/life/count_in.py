@@ -40,11 +40,13 @@ def start(draft: Draft) -> None:
 
 def stop_if_broken(draft: Draft) -> None:
     """TL-13: a seat emptied during a count-in stops it, and its seed is burnt."""
-    emptied = [event for event in draft.events if isinstance(event, events.SeatFreed | events.BotSentAway)][-1]
-    if isinstance(emptied, events.SeatFreed):
-        _stop(draft, "seat_freed", emptied.account_id)
+    sent_away = [event for event in draft.events if isinstance(event, events.SentAwayEvent)]
+    if sent_away:
+        reason: events.StopReason = "bot_sent_away" if isinstance(sent_away[-1], events.BotSentAway) else "sent_away"
+        _stop(draft, reason, draft.table.accounts[sent_away[-1].actor])
     else:
-        _stop(draft, "bot_sent_away", draft.table.accounts[emptied.actor])
+        freed = [event for event in draft.events if isinstance(event, events.SeatFreed)][-1]
+        _stop(draft, "seat_freed", freed.account_id)
 
 
 def zero(draft: Draft) -> None:

@@ -229,12 +229,12 @@ def _waits_for_another(table: Table, account_id: str) -> bool:
 
 
 def _refuse_the_paused(draft: Draft, account_id: str) -> None:
-    """TL-13: who has stopped count-in after count-in waits before sitting down again."""
-    for stopper in draft.table.stoppers:
-        if stopper.account_id == account_id and stopper.paused_until is not None:
-            seconds = (stopper.paused_until - draft.context.now()).total_seconds()
-            if seconds > 0:
-                raise refused(TableReason.SITTING_PAUSED, seconds=round(seconds, 1))
+    """TL-8, TL-13: whom the host has sent away, and who has stopped count-in after count-in, waits before sitting."""
+    table, now = draft.table, draft.context.now()
+    paused = [(TableReason.SITTING_PAUSED, one.paused_until) for one in table.stoppers if one.account_id == account_id]
+    for reason, until in [(TableReason.SENT_AWAY, table.sent_away_until(account_id)), *paused]:
+        if until is not None and until > now:
+            raise refused(reason, seconds=round((until - now).total_seconds(), 1))
 
 
 def _asked_seat(table: Table, number: int) -> int:
