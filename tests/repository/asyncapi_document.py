@@ -130,7 +130,7 @@ def _snapshot(game: AnyGame, schemas: Schemas, legal: Schema) -> tuple[str, Sche
     payload = _frame(
         "snapshot",
         {"version": VERSION_OF_TABLE, "seat": {"type": ["integer", "null"]}, "table": table},
-        {"game": view, "legal": legal, "remaining_ms": MILLISECONDS},
+        {"game": view, "legal": legal, "remaining_ms": MILLISECONDS, "vote_remaining_ms": MILLISECONDS},
     )
     return _message(f"{game.name}.snapshot", payload, f"All that a seat may know of a table of {game.title}.")
 

@@ -14,7 +14,7 @@ from tracked import ROOT
 from write_documents import written
 
 from darbar_contracts.documents import document
-from darbar_contracts.frames import TABLE_FRAMES, DecisionFrames, Frame, ServerFrame
+from darbar_contracts.frames import TABLE_FRAMES, DecisionFrames, EventFrame, Frame, ServerFrame, Snapshot
 from darbar_contracts.refusals import REFUSALS
 from darbar_contracts.routes import BY_SERVICE, Route
 from darbar_rules.games import ALL
@@ -127,3 +127,13 @@ def test_a_planted_answer_that_no_route_tells_is_found() -> None:
     for status, body in ((401, {"code": "name_not_allowed"}), (418, {"code": "token_missing"}), (201, {})):
         with pytest.raises(AssertionError, match="GET /v1/me says nothing of"):
             documented("GET", "/v1/me", status, body)
+
+
+@pytest.mark.parametrize("frame", [Snapshot, EventFrame], ids=lambda frame: frame.__name__)
+def test_frames_that_are_described_by_hand_have_the_fields_of_their_type(frame: type[ServerFrame]) -> None:
+    tag = frame.__struct_config__.tag
+    messages = json.loads(document("asyncapi.json"))["components"]["messages"].values()
+    fields = [one["payload"]["properties"] for one in messages if "properties" in one["payload"]]
+    told = [set(each) for each in fields if each["type"].get("const") == tag]
+    assert told
+    assert set().union(*told) == {"type", *frame.__struct_fields__}
