@@ -14,6 +14,7 @@ from table_scripts import ANN, BOB, CYN, DAN, EVE, Script
 from vote_scripts import between_rounds, waiting
 
 from darbar_contracts import frames
+from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_rules.game import AnyGame
 from darbar_rules.games.king.game import KING_SHORT
@@ -69,6 +70,15 @@ def happens(script: Script, happening: Happening) -> None:
             script.silence()
         case "leave":
             script.leaves(person)
+        case _:
+            happens_beside(script, happening, person)
+
+
+def happens_beside(script: Script, happening: Happening, person: Person) -> None:
+    """What has nothing to do with a vote by itself."""
+    what, who, number = happening
+    table = script.table
+    match what:
         case "sit":
             script.sit(PEOPLE[who])
         case "offline":
