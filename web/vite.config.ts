@@ -1,4 +1,6 @@
+import { gzipSync } from "node:zlib";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 /** Where `make run` listens; only the development server asks it, the built client asks where it came from. */
@@ -8,8 +10,36 @@ const proxy = {
   "/play": { target: server, ws: true },
 };
 
+/** What a first visit loads, packed, without the deck. */
+const FIRST_VISIT_BYTES_MAX = 150_000;
+
+/** A build that has grown too large fails. */
+function budget(): Plugin {
+  return {
+    name: "budget",
+    generateBundle(_options, bundle) {
+      const needed = new Set<string>();
+      const need = (name: string): void => {
+        const chunk = bundle[name];
+        if (chunk?.type !== "chunk" || needed.has(name)) return;
+        needed.add(name);
+        chunk.imports.forEach(need);
+      };
+      need(Object.values(bundle).find((item) => item.type === "chunk" && item.name === "index" && item.isEntry)?.fileName ?? "");
+      const contents = Object.values(bundle).flatMap((item) => {
+        if (item.type === "chunk") return needed.has(item.fileName) ? [item.code] : [];
+        return item.fileName.endsWith(".css") ? [item.source] : [];
+      });
+      const bytes = contents.reduce((sum, content) => sum + gzipSync(content).length, 0);
+      if (needed.size === 0) this.error("no entry is called index");
+      if (bytes > FIRST_VISIT_BYTES_MAX) this.error(`a first visit loads ${bytes} bytes, ${FIRST_VISIT_BYTES_MAX} at most`);
+      this.info(`a first visit loads ${bytes} bytes without the deck`);
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), budget()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
