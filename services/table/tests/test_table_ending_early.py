@@ -60,7 +60,7 @@ def test_tl_39_the_bets_of_a_king_go_back_in_the_middle_of_it() -> None:
 
 @pytest.mark.ruling("TL-39")
 @pytest.mark.ruling("TL-37")
-def test_tl_39_who_had_quit_before_has_quit_and_their_bet_does_not_come_back() -> None:
+def test_tl_39_the_bet_of_who_had_quit_before_is_forfeited_and_that_of_who_gave_up_waiting_is_not() -> None:
     script = between_rounds(KING_SHORT).leaves(DAN).leaves(BOB).sit(EVE)
     freed = {event.account_id: (event.quit, event.gave_up) for event in script.all(events.SeatFreed)}
     assert freed == {"dan": (True, False), "bob": (False, True)}
