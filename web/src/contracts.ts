@@ -40,6 +40,18 @@ export interface Bid {
   points: number;
 }
 
+/** Everybody whom one has blocked, the last one first: quick play seats neither with the other, and their phrases. */
+export interface BlockList {
+  blocked: Blocked[];
+}
+
+/** A player whom one has blocked. */
+export interface Blocked {
+  handle: string;
+  name: string;
+  avatar: string;
+}
+
 /** One word of the auction; no points: a pass. */
 export interface Call {
   seat: number;
@@ -495,6 +507,13 @@ export interface NameConverts {
   turn: number;
   trump: string;
   converts: Convert[];
+}
+
+/** POST /v1/me/blocks: the player with this handle, or the one in this seat of a table. */
+export interface NewBlock {
+  handle?: string | null;
+  table_id?: string | null;
+  seat?: number | null;
 }
 
 /** POST /v1/guests. */

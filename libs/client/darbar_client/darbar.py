@@ -19,6 +19,7 @@ from darbar_client.table import TableSocket
 from darbar_client.tokens import Tokens
 from darbar_contracts.api import (
     Account,
+    BlockList,
     Catalogue,
     Leaderboard,
     Me,
@@ -175,6 +176,17 @@ class Player:
         """What this player has played, or the player with this handle."""
         path = "/v1/me/profile" if handle is None else f"/v1/players/{handle}"
         return await self._ask("GET", path, Profile)
+
+    async def blocks(self) -> BlockList:
+        """Whom this player has blocked."""
+        return await self._ask("GET", "/v1/me/blocks", BlockList)
+
+    async def block(self, table_id: str, seat: int) -> BlockList:
+        """The player in this seat: not met again by quick play, and not heard any more (TL-8)."""
+        return await self._ask("POST", "/v1/me/blocks", BlockList, body={"table_id": table_id, "seat": seat})
+
+    async def unblock(self, handle: str) -> BlockList:
+        return await self._ask("DELETE", f"/v1/me/blocks/{handle}", BlockList)
 
     async def leaderboard(self, game: str, *, week: str | None = None) -> Leaderboard:
         """The first page of a week like 2026-W48, of this week without one."""

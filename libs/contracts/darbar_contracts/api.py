@@ -32,6 +32,9 @@ GAMES_LISTED_DEFAULT = 20
 LEADERS_MAX = 1000
 LEADERS_LISTED_MAX = 100
 LEADERS_LISTED_DEFAULT = 20
+# Of one account.
+BLOCKS_MAX = 500
+SEAT_MAX = 63
 
 
 class NewGuest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,6 +112,14 @@ class LeaderboardQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     week: Annotated[str, Meta(pattern="^[0-9]{4}-W[0-9]{2}$")] | None = None
     limit: Annotated[int, Meta(ge=1, le=LEADERS_LISTED_MAX)] = LEADERS_LISTED_DEFAULT
     after: Annotated[int, Meta(ge=0, lt=LEADERS_MAX)] = 0
+
+
+class NewBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/me/blocks: the player with this handle, or the one in this seat of a table."""
+
+    handle: str | None = None
+    table_id: str | None = None
+    seat: Annotated[int, Meta(ge=0, le=SEAT_MAX)] | None = None
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -300,6 +311,21 @@ class Profile(msgspec.Struct, frozen=True):
     avatar: str
     statistics: tuple[GameStatistics, ...]
     last: GameList
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """A player whom one has blocked."""
+
+    handle: str
+    name: str
+    avatar: str
+
+
+class BlockList(msgspec.Struct, frozen=True):
+    """Everybody whom one has blocked, the last one first: quick play seats neither with the other, and their phrases
+    are not heard."""
+
+    blocked: tuple[Blocked, ...]
 
 
 class Leader(msgspec.Struct, frozen=True):

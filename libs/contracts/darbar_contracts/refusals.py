@@ -85,6 +85,7 @@ class Reason(StrEnum):
     INVITE_UNKNOWN = "invite_unknown", 404, "This invite opens no table."
     MILESTONE_UNREADABLE = "milestone_unreadable", 409, "The first milestone does not say what the table is."
     MILESTONES_MISSING = "milestones_missing", 503, "Milestones of this table are missing. Try again."
+    BLOCKS_TOO_MANY = "blocks_too_many", 409, "You have blocked as many players as one can."
     OPTION_INVALID = "option_invalid", 422, "A table can't have these options."
     PLAYER_UNKNOWN = "player_unknown", 404, "There is no such player."
     RULES_PAGE_UNKNOWN = "rules_page_unknown", 404, "There is no page about the rules of this game."

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from darbar_contracts.api import (
+    BlockList,
     Catalogue,
     ChangeMe,
     EndSession,
@@ -19,6 +20,7 @@ from darbar_contracts.api import (
     ListQuery,
     Me,
     MeChanged,
+    NewBlock,
     NewGuest,
     NewSession,
     NewTable,
@@ -197,6 +199,35 @@ LOBBY: tuple[Route, ...] = (
         does="The own games, the last one first, each with its replay.",
         query=GamesQuery,
         answers={200: GameList},
+    ),
+    Route(
+        name="blocks",
+        method="GET",
+        path="/v1/me/blocks",
+        does="Everybody whom one has blocked.",
+        answers={200: BlockList},
+    ),
+    Route(
+        name="block",
+        method="POST",
+        path="/v1/me/blocks",
+        does="Blocks a player: quick play does not seat the two together, and one does not hear their phrases.",
+        body=NewBlock,
+        answers={200: BlockList},
+        reasons=(
+            Reason.ACCOUNT_UNKNOWN,
+            Reason.BLOCKS_TOO_MANY,
+            Reason.PLAYER_UNKNOWN,
+            Reason.TABLE_CLOSED,
+            Reason.TABLE_UNKNOWN,
+        ),
+    ),
+    Route(
+        name="unblock",
+        method="DELETE",
+        path="/v1/me/blocks/{handle}",
+        does="Takes a block back; one that is not there is no fault.",
+        answers={200: BlockList},
     ),
     Route(
         name="player",

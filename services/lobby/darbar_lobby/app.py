@@ -23,7 +23,7 @@ from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.milestones import Milestones
 from darbar_lobby.handlers.passwords import Passwords
-from darbar_lobby.handlers.profiles import Profiles
+from darbar_lobby.handlers.profiles import Blocks, Profiles
 from darbar_lobby.handlers.statistics_rebuild import RebuildProgress, StatisticsRebuild
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.handlers.table_creation import TableCreation
@@ -35,6 +35,7 @@ from darbar_lobby.middlewares import Middlewares
 from darbar_lobby.milestone_consumer import MilestoneConsumer
 from darbar_lobby.settings import Settings
 from darbar_lobby.store.accounts import AccountStore
+from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
 from darbar_lobby.store.parked import ParkedStore
@@ -142,9 +143,11 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         metrics=metrics,
         public_url=settings.public_url,
     )
+    tables = Tables(directory=directory, table_client=table_client, public_url=settings.public_url)
+    statistics = StatisticsStore(database, sql)
     app[ROUTES] = Routes(
         accounts=_accounts(app, store, grants),
-        tables=Tables(directory=directory, table_client=table_client, public_url=settings.public_url),
+        tables=tables,
         creation=creation,
         matchmaker=Matchmaker(
             directory=directory,
@@ -155,7 +158,8 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         ),
         games=games,
         grants=grants,
-        profiles=Profiles(StatisticsStore(database, sql)),
+        profiles=Profiles(statistics),
+        blocks=Blocks(store=BlockStore(database, sql), statistics=statistics, tables=tables),
         reader=TokenReader(public_key_pem(settings.token_private_key)),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],

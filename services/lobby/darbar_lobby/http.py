@@ -15,6 +15,7 @@ from darbar_contracts.api import (
     LeaderboardQuery,
     ListQuery,
     Me,
+    NewBlock,
     NewGuest,
     NewSession,
     NewTable,
@@ -36,7 +37,7 @@ from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.invitation import HEADERS, invitation, no_invitation
 from darbar_lobby.handlers.matchmaking import Matchmaker
-from darbar_lobby.handlers.profiles import Profiles
+from darbar_lobby.handlers.profiles import Blocks, Profiles
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.limits import Limits
@@ -58,6 +59,7 @@ class Routes:
         games: Games,
         grants: Grants,
         profiles: Profiles,
+        blocks: Blocks,
         reader: TokenReader,
         limits: Limits,
         addresses: ClientAddresses,
@@ -69,6 +71,7 @@ class Routes:
         self._games = games
         self._grants = grants
         self._profiles = profiles
+        self._blocks = blocks
         self._reader = reader
         self._limits = limits
         self._addresses = addresses
@@ -118,6 +121,16 @@ class Routes:
     async def my_games(self, request: web.Request) -> web.Response:
         account_id = self._claims(request).account_id
         return answer(await self._profiles.own_games(account_id, read_query(request, GamesQuery)))
+
+    async def blocks(self, request: web.Request) -> web.Response:
+        return answer(await self._blocks.listed(self._claims(request).account_id))
+
+    async def block(self, request: web.Request) -> web.Response:
+        account_id = self._claims(request).account_id
+        return answer(await self._blocks.block(account_id, await read_body(request, NewBlock)))
+
+    async def unblock(self, request: web.Request) -> web.Response:
+        return answer(await self._blocks.unblock(self._claims(request).account_id, request.match_info["handle"]))
 
     async def player(self, request: web.Request) -> web.Response:
         return answer(await self._profiles.player(request.match_info["handle"]))

@@ -192,7 +192,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('quick_play ' || $1::text || ' ' |
 
 -- quick_play_best --
 -- The table to send an account to ($3). Places held by others who are on their way count as taken. The account's own
--- comes first: the table it is making or has sat down at since it was looked for, the one it was sent to before. Then
+-- comes first, whoever is there: the table it is making or has sat down at since it was looked for, the one it was sent to before. Then
 -- tables that wait before tables that play, fuller ones before emptier ones, older ones before younger ones.
 SELECT directory.*
   FROM directory
@@ -216,6 +216,15 @@ SELECT directory.*
    AND state <> 'closed' AND (state = 'open' OR created_at > now() - $4 * interval '1 second')
    AND (abandoned_until IS NULL OR abandoned_until <= now())
    AND directory.table_id <> ALL($5::uuid[])
+   AND (own.is_there OR NOT EXISTS (
+        SELECT 1 FROM block JOIN (
+            SELECT account_id FROM seat_holder WHERE seat_holder.table_id = directory.table_id
+            UNION ALL
+            SELECT account_id FROM quick_play_place AS place
+             WHERE place.table_id = directory.table_id AND place.held_until > now()
+            UNION ALL
+            SELECT host_id WHERE state = 'asked') AS there
+            ON (block.account_id, block.blocked_id) IN (($3, there.account_id), (there.account_id, $3))))
    AND ($6::bigint IS NULL OR sequence < $6)
  ORDER BY own.is_there DESC, own.is_coming DESC, playing, free_seats - places.held, sequence
  LIMIT 1;
@@ -261,6 +270,27 @@ RETURNING code;
 -- free_code --
 -- The code rests from now on.
 UPDATE code SET freed_at = now() WHERE table_id = $1 AND freed_at IS NULL;
+
+-- Blocks.
+
+-- block --
+-- A repeat changes nothing. Two at once may both be the last one that fits: one more does no harm.
+INSERT INTO block (account_id, blocked_id)
+SELECT $1, $2 WHERE (SELECT count(*) FROM block WHERE account_id = $1) < $3
+ON CONFLICT DO NOTHING;
+
+-- unblock --
+-- By the handle that strangers know.
+DELETE FROM block WHERE account_id = $1 AND blocked_id = (SELECT account_id FROM account WHERE handle = $2);
+
+-- blocked --
+-- The last one first.
+SELECT account.account_id, handle, name, avatar FROM block JOIN account ON account.account_id = blocked_id
+ WHERE block.account_id = $1 ORDER BY at DESC, blocked_id;
+
+-- blockers --
+-- Who of these accounts has blocked one.
+SELECT account_id FROM block WHERE blocked_id = $1 AND account_id = ANY($2::text[]);
 
 -- Tables whose milestones could not be applied.
 

@@ -1,4 +1,4 @@
-"""What may be known of players: profiles, their games, leaderboards. Open this when a stranger sees too much."""
+"""What may be known of players, and whom one does not want to meet. Open this when a stranger sees too much."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from uuid import UUID
 
 from darbar_contracts.api import (
     LEADERS_MAX,
+    Blocked,
+    BlockList,
     GameList,
     GamePlayed,
     GamesQuery,
     Leaderboard,
     LeaderboardQuery,
+    NewBlock,
     Profile,
 )
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_lobby.domain.statistics import name_of_week, week_named, week_of
+from darbar_lobby.handlers.tables import Tables
+from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.statistics import GameKey, Player, StatisticsStore, StoredOutcome
 
 _HANDLE = re.compile(r"[0-9a-f]{20}")
@@ -109,3 +114,48 @@ def _key(page: str) -> GameKey:
     if found is None:
         raise Refused(Reason.QUERY_INVALID, "this is no `next` of a page", {"field": "after"})
     return GameKey(_EPOCH + timedelta(microseconds=int(found[1])), UUID(found[2]), int(found[3]))
+
+
+class Blocks:
+    """Players whom one does not want to meet (TL-8). Nobody is told that they are blocked."""
+
+    def __init__(self, *, store: BlockStore, statistics: StatisticsStore, tables: Tables) -> None:
+        self._store = store
+        self._statistics = statistics
+        self._tables = tables
+
+    async def listed(self, account_id: str) -> BlockList:
+        return _shown(await self._store.blocked(account_id))
+
+    async def block(self, account_id: str, body: NewBlock) -> BlockList:
+        """Raises Refused: nobody there, or the own account (player_unknown), or no room for one more."""
+        if await self._statistics.player_of(account_id) is None:
+            raise Refused(Reason.ACCOUNT_UNKNOWN)
+        player = await self._meant(account_id, body)
+        if player is None or player.account_id == account_id:
+            raise Refused(Reason.PLAYER_UNKNOWN)
+        await self._store.block(account_id, player.account_id)
+        blocked = await self._store.blocked(account_id)
+        if player not in blocked:
+            raise Refused(Reason.BLOCKS_TOO_MANY)
+        return _shown(blocked)
+
+    async def unblock(self, account_id: str, handle: str) -> BlockList:
+        if _HANDLE.fullmatch(handle):
+            await self._store.unblock(account_id, handle)
+        return await self.listed(account_id)
+
+    async def _meant(self, account_id: str, body: NewBlock) -> Player | None:
+        match body:
+            case NewBlock(handle=str(handle), table_id=None, seat=None):
+                return await self._statistics.player(handle) if _HANDLE.fullmatch(handle) else None
+            case NewBlock(handle=None, table_id=str(table_id), seat=int(seat)):
+                seats = (await self._tables.table(table_id, account_id)).table.seats
+                person = seats[seat] if seat < len(seats) else None
+                return None if person is None else await self._statistics.player_of(person.account_id)
+            case _:
+                return None
+
+
+def _shown(players: list[Player]) -> BlockList:
+    return BlockList(tuple(Blocked(player.handle, player.name, player.avatar) for player in players))
