@@ -55,11 +55,36 @@ describe("around the cards", () => {
     expect(after(left, event(6, "seat_taken", sat, { id: "0123456789abcdef" })).seat).toBe(2);
   });
 
-  it("the bot that plays a seat goes when its player acts", () => {
+  it("the bot that plays a seat goes when its player comes back", () => {
     const away = after(here, event(5, "player_went_offline", { seat: 0 }), event(6, "bot_took_over", { seat: 0 }));
     expect(away.table!.seats[0]).toMatchObject({ away: true, bot_plays: true });
-    expect(after(away, event(7, "card_played", { seat: 0, by: "player" })).table!.seats[0]!.bot_plays).toBe(false);
-    expect(after(away, event(7, "card_played", { seat: 0, by: "bot" })).table!.seats[0]!.bot_plays).toBe(true);
+    expect(after(away, event(7, "player_came_back", { seat: 0 })).table!.seats[0]).toMatchObject({ away: false, bot_plays: false });
+  });
+
+  it("a vote runs until everybody has agreed, or somebody has not", () => {
+    const asked = after(
+      here,
+      event(5, "vote_asked", { seat: 1, vote: 5, about: "bot", about_seat: 3, waits_for: [0, 2] }),
+      event(6, "vote_answered", { seat: 2, vote: 5, agree: true }),
+    );
+    expect(asked.table!.vote).toMatchObject({ number: 5, asked_by: 1, about_seat: 3, waits_for: [0], agreed: [2] });
+    const left = after(asked, event(7, "leave_asked", { seat: 0 }));
+    expect(left.table!.vote!.waits_for).toEqual([]);
+    expect(after(left, event(8, "vote_ended", { vote: 5, about: "bot", about_seat: 3, agreed: true, reason: "agreed" })).table!.vote).toBeNull();
+  });
+
+  it("who has changed seats is found in the other one", () => {
+    const swapped = after(here, event(5, "bot_seated", { seat: 2, name: "Zara" }), event(6, "seats_swapped", { seats: [0, 2] }));
+    expect(swapped.table!.seats.map((seat) => seat.name)).toEqual(["Zara", null, "Amina", null]);
+    expect(swapped.seat).toBe(2);
+  });
+
+  it("other options can bring more seats, and a seat that is freed in a game waits for a player", () => {
+    const more = after(here, event(5, "options_changed", { terms: { ...TABLE.terms, seats: 6 } }));
+    expect(more.table!.seats).toHaveLength(6);
+    const freed = after(more, event(6, "game_started", { game: 1 }), event(7, "seat_freed", { seat: 0 }));
+    expect(freed.table!.seats[0]!.expects).toBe("player");
+    expect(after(freed, event(8, "game_ended", { game: 1 })).table!.seats[0]).toEqual(FREE);
   });
 
   it("what is due is due by this client's own clock, until the next event", () => {

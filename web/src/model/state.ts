@@ -115,6 +115,10 @@ function boardAfter(board: Board | null, kind: string, shown: Shown): Board | nu
 
 function seatAfter(state: State, frame: EventFrame, shown: Shown): number | null {
   if (frame.kind === "seat_taken" && frame.id !== undefined && frame.id !== null) return shown.seat as number;
+  if (frame.kind === "seats_swapped") {
+    const [first, second] = shown.seats as [number, number];
+    return state.seat === first ? second : state.seat === second ? first : state.seat;
+  }
   return frame.kind === "seat_freed" && shown.seat === state.seat ? null : state.seat;
 }
 
