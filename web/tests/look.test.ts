@@ -102,6 +102,15 @@ describe("decisions that are not cards of the trick", () => {
   });
 });
 
+it("whoever has not answered a vote is asked", () => {
+  const state = stateWhere("king_short", (board) => board.phase === "playing");
+  const vote = { number: 5, about: "bot", about_seat: 3, asked_by: 1, waits_for: [0, 2], agreed: [] } as const;
+  const asked: State = { ...state, table: { ...state.table!, vote: { ...vote, waits_for: [0, 2], agreed: [] } } };
+  expect(lookOf(asked, WISHES)!.vote).toEqual({ number: 5, sentence: "Zara asks for a bot in the free seat.", mayAnswer: true });
+  expect(lookOf({ ...asked, seat: 2 }, WISHES)!.vote!.mayAnswer).toBe(true);
+  expect(lookOf({ ...asked, seat: 1 }, WISHES)!.vote!.mayAnswer).toBe(false);
+});
+
 it("a hidden trump is told to nobody else, and its suit to its caller", () => {
   const state = stateWhere("court_piece", (board) => board.phase === "playing" && !board.trump_shown && board.caller === 0);
   const trump = lookOf(state, WISHES)!.facts.at(-1)!;

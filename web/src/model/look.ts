@@ -47,6 +47,8 @@ export interface SeatLook {
   cards: number;
   note: string | null;
   team: Team;
+  /** A free seat that only a vote gives to a bot. */
+  needsVote: boolean;
   /** Where it is on the ellipse, -1 to 1 from left to right and from top to bottom. */
   x: number;
   y: number;
@@ -71,6 +73,12 @@ export interface ResultLook {
   isGameOver: boolean;
 }
 
+export interface VoteLook {
+  number: number;
+  sentence: string;
+  mayAnswer: boolean;
+}
+
 export interface TableLook {
   seats: SeatLook[];
   hand: HandCard[];
@@ -82,6 +90,7 @@ export interface TableLook {
   facts: Fact[];
   panel: Panel | null;
   result: ResultLook | null;
+  vote: VoteLook | null;
   status: string;
   isYourTurn: boolean;
   phase: string;
@@ -131,6 +140,7 @@ export function lookOf(state: State, wishes: Wishes): TableLook | null {
     facts: board === null ? [] : game.facts(board, state),
     panel: board === null || state.legal === null ? null : game.panel(board, state.legal, state),
     result: board?.ended ? game.result(board, board.ended, state) : null,
+    vote: voteLook(state),
     status: statusOf(state, isYourTurn),
     isYourTurn,
     phase: table.phase,
@@ -140,7 +150,7 @@ export function lookOf(state: State, wishes: Wishes): TableLook | null {
 function seatLook(state: State, seat: number, { direction }: Wishes): SeatLook {
   const table = state.table!;
   const board = table.phase === "playing" || state.board?.ended ? state.board : null;
-  const { kind, avatar, away, bot_plays, ready } = table.seats[seat]!;
+  const { kind, avatar, away, bot_plays, ready, expects } = table.seats[seat]!;
   const game = gameLook(table.terms.game);
   return {
     seat,
@@ -152,10 +162,21 @@ function seatLook(state: State, seat: number, { direction }: Wishes): SeatLook {
     isOnTurn: board !== null && board.to_act === seat,
     leads: board !== null && board.phase === "playing" && board.leader === seat,
     isReady: Boolean(ready),
+    needsVote: kind === "free" && expects === "player",
     cards: board?.hand_counts[seat] ?? 0,
     note: ready ? say("note.ready") : board === null ? null : game.note(board, seat),
     team: board === null ? null : game.team(board, seat, state.seat ?? 0),
     ...place(seat, state.seat ?? 0, table.seats.length, direction),
+  };
+}
+
+function voteLook(state: State): VoteLook | null {
+  const vote = state.table?.vote;
+  if (!vote) return null;
+  return {
+    number: vote.number,
+    sentence: say(`vote.${vote.about}`, { name: nameOf(state, vote.asked_by) }),
+    mayAnswer: state.seat !== null && vote.waits_for.includes(state.seat),
   };
 }
 
