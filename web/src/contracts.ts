@@ -42,14 +42,7 @@ export interface Bid {
 
 /** Everybody whom one has blocked, the last one first: quick play seats neither with the other, and their phrases. */
 export interface BlockList {
-  blocked: Blocked[];
-}
-
-/** A player whom one has blocked. */
-export interface Blocked {
-  handle: string;
-  name: string;
-  avatar: string;
+  blocked: PlayerShown[];
 }
 
 /** One word of the auction; no points: a pass. */
@@ -263,12 +256,6 @@ export interface Hello {
   protocol: number;
   token: string;
   version?: number;
-}
-
-/** Who opened a listed table. */
-export interface HostShown {
-  name: string;
-  avatar: string;
 }
 
 /** Take the seat over from the bot that plays it (TL-16). */
@@ -547,13 +534,6 @@ export interface PassBid {
   turn: number;
 }
 
-/** A player as the table shows them. */
-export interface Person {
-  account_id: string;
-  name: string;
-  avatar: string;
-}
-
 /** Answered by a heartbeat with the table's version. */
 export interface Ping {
   type: "ping";
@@ -565,6 +545,13 @@ export interface PlayCard {
   round: number;
   turn: number;
   card: string;
+}
+
+/** A player as strangers may know them. */
+export interface PlayerShown {
+  handle: string;
+  name: string;
+  avatar: string;
 }
 
 /** The body of every refusal; docs/refusals.md lists the codes. */
@@ -750,20 +737,8 @@ export interface TableListed {
   terms: TableTerms;
   free_seats: number;
   playing: boolean;
-  host: HostShown | null;
+  host: PlayerShown | null;
   socket: SocketPaths;
-}
-
-/** What anybody with the code may know of a table. */
-export interface TableLook {
-  table_id: string;
-  terms: TableTerms;
-  phase: string;
-  seats: (Person | null)[];
-  bots: number[];
-  round: number;
-  version: number;
-  process_id: string;
 }
 
 /** POST /v1/tables and POST /v1/quick-play: a table one can join, and how others are let in. */
@@ -778,13 +753,25 @@ export interface TableRef {
 
 /** One table. */
 export interface TableSeen {
-  table: TableLook;
+  table: TableShown;
   fresh: boolean;
   free_seats: number;
   socket: SocketPaths;
   code?: string | null;
   invite_token?: string | null;
   invite_url?: string | null;
+}
+
+/** What anybody with the code may know of a table. */
+export interface TableShown {
+  table_id: string;
+  terms: TableTerms;
+  phase: string;
+  seats: (PlayerShown | null)[];
+  bots: number[];
+  round: number;
+  version: number;
+  process_id: string;
 }
 
 /** What is agreed when a table is opened, and holds until it is closed. */

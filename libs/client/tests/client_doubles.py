@@ -11,8 +11,8 @@ import msgspec
 from aiohttp import WSMsgType, web
 from documented_frames import Documented
 
-from darbar_contracts.api import Account, Session, SocketPaths, TableRef, TableSeen
-from darbar_contracts.tables import TableLook, TableTerms
+from darbar_contracts.api import Account, Session, SocketPaths, TableRef, TableSeen, TableShown
+from darbar_contracts.tables import TableTerms
 
 TABLE_ID = "6513270e-269e-4d37-b2a7-4de452e6b438"
 DIRECT = f"/play/at/p1/tables/{TABLE_ID}/socket"
@@ -188,7 +188,7 @@ class ScriptedServer:
             case "/v1/tables":
                 return _json(TableRef(TABLE_ID, PATHS, code="123456"), 201)
             case "/v1/codes/123456" | "/v1/invites/inv" | "/v1/tables/6513270e-269e-4d37-b2a7-4de452e6b438":
-                return _json(TableSeen(self._look(), fresh=True, free_seats=2, socket=PATHS))
+                return _json(TableSeen(self._shown(), fresh=True, free_seats=2, socket=PATHS))
         return _json({"code": "not_found", "message": "", "details": {}}, 404)
 
     def _session(self, name: str) -> Session:
@@ -197,8 +197,8 @@ class ScriptedServer:
         account = Account(id="a1", name=name, avatar="kite", role="player")
         return Session(account, f"access-{made}", f"refresh-{made}", self.access_seconds)
 
-    def _look(self) -> TableLook:
-        return TableLook(
+    def _shown(self) -> TableShown:
+        return TableShown(
             table_id=TABLE_ID,
             terms=msgspec.convert(TERMS, TableTerms),
             phase="waiting",

@@ -15,7 +15,6 @@ from darbar_contracts.tables import (
     BET_COINS_STAKED_MAX,
     BotLevel,
     JsonObject,
-    TableLook,
     TableTerms,
     TermsLimits,
     Visibility,
@@ -224,9 +223,10 @@ class TableRef(msgspec.Struct, frozen=True):
     invite_url: str | None = None
 
 
-class HostShown(msgspec.Struct, frozen=True):
-    """Who opened a listed table."""
+class PlayerShown(msgspec.Struct, frozen=True):
+    """A player as strangers may know them. `handle` leads to the profile."""
 
+    handle: str
     name: str
     avatar: str
 
@@ -238,7 +238,7 @@ class TableListed(msgspec.Struct, frozen=True):
     terms: TableTerms
     free_seats: int
     playing: bool
-    host: HostShown | None
+    host: PlayerShown | None
     socket: SocketPaths
 
 
@@ -249,13 +249,26 @@ class TableList(msgspec.Struct, frozen=True):
     next: int | None
 
 
+class TableShown(msgspec.Struct, frozen=True):
+    """What anybody with the code may know of a table. `seats`: the players; `bots`: the seats that bots have."""
+
+    table_id: str
+    terms: TableTerms
+    phase: str
+    seats: tuple[PlayerShown | None, ...]
+    bots: tuple[int, ...]
+    round: int
+    version: int
+    process_id: str
+
+
 class TableSeen(msgspec.Struct, frozen=True):
     """One table. `fresh` False: its owner did not answer, so this is what the directory knows.
 
     `code`, `invite_token` and `invite_url` are there for those seated and the host alone.
     """
 
-    table: TableLook
+    table: TableShown
     fresh: bool
     free_seats: int
     socket: SocketPaths
@@ -313,19 +326,11 @@ class Profile(msgspec.Struct, frozen=True):
     last: GameList
 
 
-class Blocked(msgspec.Struct, frozen=True):
-    """A player whom one has blocked."""
-
-    handle: str
-    name: str
-    avatar: str
-
-
 class BlockList(msgspec.Struct, frozen=True):
     """Everybody whom one has blocked, the last one first: quick play seats neither with the other, and their phrases
     are not heard."""
 
-    blocked: tuple[Blocked, ...]
+    blocked: tuple[PlayerShown, ...]
 
 
 class Leader(msgspec.Struct, frozen=True):

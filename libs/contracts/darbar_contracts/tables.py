@@ -76,11 +76,17 @@ class ProcessRetired(msgspec.Struct, frozen=True):
 
 
 class Person(msgspec.Struct, frozen=True):
-    """A player as the table shows them."""
+    """A player as the services know them. Strangers are told `handle_of` the account in place of its id."""
 
     account_id: str
     name: str
     avatar: str
+
+
+def handle_of(account_id: str) -> str:
+    """What names an account to strangers, the same one everywhere; made of the id's 32 hexadecimal digits. An id is too
+    random to be found from it, and without the id nobody finds an alias from it."""
+    return hashlib.sha256(bytes.fromhex(account_id)).hexdigest()[:20]
 
 
 def alias_of(table_id: str, account_id: str) -> str:
@@ -98,7 +104,7 @@ class CreateTable(msgspec.Struct, frozen=True):
 
 
 class TableLook(msgspec.Struct, frozen=True):
-    """What anybody with the code may know of a table."""
+    """The outside of a table, as its owner tells it to the lobby, which shows accounts to nobody."""
 
     table_id: str
     terms: TableTerms

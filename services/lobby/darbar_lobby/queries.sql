@@ -177,7 +177,7 @@ SELECT account_id, name, avatar FROM account WHERE account_id = ANY($1::text[]);
 
 -- listed --
 -- One page of public tables with a free seat, newest first.
-SELECT directory.*, account.name AS host_name, account.avatar AS host_avatar
+SELECT directory.*, account.handle AS host_handle, account.name AS host_name, account.avatar AS host_avatar
   FROM directory LEFT JOIN account ON account_id = host_id
  WHERE state = 'open' AND visibility = 'public' AND free_seats > 0
    AND ($1::text IS NULL OR game = $1) AND bet_coins BETWEEN $2 AND $3

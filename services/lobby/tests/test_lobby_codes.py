@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from lobby_doubles import LobbyServer, open_lobby, until_free_seats
 
+from darbar_contracts.tables import handle_of
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 
 
@@ -27,7 +28,7 @@ async def test_a_code_shows_the_table_and_its_socket(lobby: LobbyServer) -> None
     assert seen.status == 200
     assert seen.body["table"]["table_id"] == made.body["table_id"]
     assert seen.body["table"]["seats"][0] == {
-        "account_id": host.account["id"],
+        "handle": handle_of(host.account["id"]),
         "name": host.account["name"],
         "avatar": host.account["avatar"],
     }
@@ -192,7 +193,8 @@ async def test_public_tables_are_listed_by_game_and_bet_newest_first(lobby: Lobb
     first = page.body["tables"][0]
     assert (first["free_seats"], first["playing"]) == (3, False)
     assert (first["terms"]["seats"], first["terms"]["bet_coins"]) == (4, 620)
-    assert first["host"] == {"name": host.account["name"], "avatar": host.account["avatar"]}
+    shown = {name: host.account[name] for name in ("name", "avatar")}
+    assert first["host"] == {"handle": handle_of(host.account["id"]), **shown}
     assert first["socket"] == {"direct": None, "any": f"/play/tables/{made[3]}/socket"}
     rest = await lobby.stranger().get(f"{path}&limit=2&after={page.body['next']}")
     assert ([table["table_id"] for table in rest.body["tables"]], rest.body["next"]) == ([made[0]], None)

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from lobby_doubles import LobbyServer, open_lobby
 
-from darbar_contracts.api import SocketPaths, TableSeen
-from darbar_contracts.tables import Person, TableLook, TableTerms
+from darbar_contracts.api import PlayerShown, SocketPaths, TableSeen, TableShown
+from darbar_contracts.tables import TableTerms
 from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.handlers.invitation import invitation
 
@@ -62,9 +62,9 @@ async def test_looking_at_invites_is_limited_like_all_that_comes_from_an_address
 
 def test_whatever_people_call_themselves_is_text() -> None:
     terms = TableTerms("court_piece", {}, 4, 100, 15, "private", "normal")
-    host = Person("ann", "<b onload=alert(1)>'\"&", "fox")
-    look = TableLook("t", terms, "waiting", (host, None, None, None), (), 0, 1, "p")
-    seen = TableSeen(look, fresh=True, free_seats=1, socket=SocketPaths(None, "/play/x"))
+    host = PlayerShown("0" * 20, "<b onload=alert(1)>'\"&", "fox")
+    shown = TableShown("t", terms, "waiting", (host, None, None, None), (), 0, 1, "p")
+    seen = TableSeen(shown, fresh=True, free_seats=1, socket=SocketPaths(None, "/play/x"))
     text = invitation(seen, "Court <Piece>", "token<")
     assert "<b " not in text
     assert "&lt;b onload=alert(1)&gt;&#x27;&quot;&amp;" in text

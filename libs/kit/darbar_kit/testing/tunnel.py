@@ -11,9 +11,14 @@ CHUNK_BYTES = 64 * 1024
 
 
 class Tunnel:
-    """Passes everything on in both directions; closed, it refuses whoever comes and has dropped who was there."""
+    """Passes everything on in both directions; closed, it refuses whoever comes and has dropped who was there.
 
-    def __init__(self, url: str) -> None:
+    `listening`: keeps what the server says on each connection, in `heard`.
+    """
+
+    def __init__(self, url: str, *, listening: bool = False) -> None:
+        self.heard: list[bytearray] = []
+        self._listening = listening
         self._parts = urlsplit(url)
         self._port = 0
         self._server: asyncio.Server | None = None
@@ -21,9 +26,9 @@ class Tunnel:
 
     @classmethod
     @asynccontextmanager
-    async def to(cls, url: str) -> AsyncIterator[Tunnel]:
+    async def to(cls, url: str, *, listening: bool = False) -> AsyncIterator[Tunnel]:
         """Open at first, and closed at the end."""
-        tunnel = cls(url)
+        tunnel = cls(url, listening=listening)
         await tunnel.open()
         try:
             yield tunnel
@@ -55,13 +60,18 @@ class Tunnel:
             writer.transport.abort()
             return
         self._writers |= {writer, back_writer}
-        ways = ((reader, back_writer), (back_reader, writer))
+        heard = bytearray() if self._listening else None
+        if heard is not None:
+            self.heard.append(heard)
+        ways = ((reader, back_writer, None), (back_reader, writer, heard))
         await asyncio.gather(*(_pass_on(*way) for way in ways), return_exceptions=True)
         self._writers -= {writer, back_writer}
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: bytearray | None) -> None:
     while chunk := await reader.read(CHUNK_BYTES):
+        if heard is not None:
+            heard += chunk
         writer.write(chunk)
         await writer.drain()
     writer.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 
 from darbar_contracts.api import TableSeen
-from darbar_contracts.tables import Person
 
 # Nothing is loaded from anywhere and no script runs, whatever somebody calls themselves.
 HEADERS = {
@@ -34,7 +33,7 @@ names.</p>
 
 def invitation(seen: TableSeen, game_title: str, invite_token: str) -> str:
     """The page about a table that the invite opens. Whatever people chose is escaped."""
-    sitting = [person.name for person in seen.table.seats if isinstance(person, Person) and person.name]
+    sitting = [person.name for person in seen.table.seats if person is not None and person.name]
     people = f"{' and '.join(sitting)} would like to play with you." if sitting else "A seat waits for you."
     terms = seen.table.terms
     facts = f"{game_title}, {_seats(seen.free_seats)}, {terms.bet_coins} coins a stake, {terms.turn_seconds} s a turn."

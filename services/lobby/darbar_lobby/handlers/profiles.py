@@ -9,7 +9,6 @@ from uuid import UUID
 
 from darbar_contracts.api import (
     LEADERS_MAX,
-    Blocked,
     BlockList,
     GameList,
     GamePlayed,
@@ -17,6 +16,7 @@ from darbar_contracts.api import (
     Leaderboard,
     LeaderboardQuery,
     NewBlock,
+    PlayerShown,
     Profile,
 )
 from darbar_contracts.refusals import Reason
@@ -152,10 +152,10 @@ class Blocks:
             case NewBlock(handle=None, table_id=str(table_id), seat=int(seat)):
                 seats = (await self._tables.table(table_id, account_id)).table.seats
                 person = seats[seat] if seat < len(seats) else None
-                return None if person is None else await self._statistics.player_of(person.account_id)
+                return None if person is None else await self._statistics.player(person.handle)
             case _:
                 return None
 
 
 def _shown(players: list[Player]) -> BlockList:
-    return BlockList(tuple(Blocked(player.handle, player.name, player.avatar) for player in players))
+    return BlockList(tuple(PlayerShown(player.handle, player.name, player.avatar) for player in players))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 
-from darbar_contracts.api import ListQuery, SeatedAt, TableList, TableListed, TableSeen
+from darbar_contracts.api import ListQuery, PlayerShown, SeatedAt, TableList, TableListed, TableSeen, TableShown
 from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import Person, TableLook
+from darbar_contracts.tables import Person, TableLook, handle_of
 from darbar_kit.errors import Refused
 from darbar_lobby.domain.codes import is_code
 from darbar_lobby.domain.directory_model import DirectoryEntry
@@ -93,7 +93,7 @@ class Tables:
     async def _seen(self, entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> TableSeen:
         is_shared = _belongs_to(entry, look, account_id)
         return TableSeen(
-            table=await self._look_of(entry) if look is None else look,
+            table=_shown(await self._look_of(entry) if look is None else look),
             fresh=look is not None,
             free_seats=entry.free_seats if look is None else free_seats(look),
             socket=socket_of(entry.table_id, None if look is None else look.process_id),
@@ -119,6 +119,24 @@ class Tables:
             version=0,
             process_id="",
         )
+
+
+def _shown(look: TableLook) -> TableShown:
+    """Without the ids of accounts, which are the table's and the lobby's alone."""
+    seats = tuple(
+        None if person is None else PlayerShown(handle_of(person.account_id), person.name, person.avatar)
+        for person in look.seats
+    )
+    return TableShown(
+        table_id=look.table_id,
+        terms=look.terms,
+        phase=look.phase,
+        seats=seats,
+        bots=look.bots,
+        round=look.round,
+        version=look.version,
+        process_id=look.process_id,
+    )
 
 
 def _belongs_to(entry: DirectoryEntry, look: TableLook | None, account_id: str | None) -> bool:

@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from darbar_contracts.api import HostShown, ListQuery
+from darbar_contracts.api import ListQuery, PlayerShown
 from darbar_contracts.tables import Person, TableTerms
 from darbar_kit.database import Connection, Database
 from darbar_lobby.domain.directory_model import DirectoryEntry, Holder
@@ -114,7 +114,7 @@ class DirectoryStore:
         rows = await self._database.read(self._sql["people"], list(account_ids))
         return {row["account_id"]: Person(row["account_id"], row["name"], row["avatar"]) for row in rows}
 
-    async def listed(self, query: ListQuery) -> list[tuple[DirectoryEntry, HostShown | None]]:
+    async def listed(self, query: ListQuery) -> list[tuple[DirectoryEntry, PlayerShown | None]]:
         """Public tables with a free seat, newest first; seats are left out. One more than the page has, if there is."""
         rows = await self._database.read(
             self._sql["listed"],
@@ -124,14 +124,18 @@ class DirectoryStore:
             query.after,
             query.limit + 1,
         )
-        return [
-            (entry_of_row(row, ()), HostShown(row["host_name"], row["host_avatar"]) if row["host_name"] else None)
-            for row in rows
-        ]
+        return [(entry_of_row(row, ()), _host_shown(row)) for row in rows]
 
     async def _whole(self, query: str, value: object) -> DirectoryEntry | None:
         row = await self._database.read_row(self._sql[query], value)
         return await whole(self._database.read, self._sql, row)
+
+
+def _host_shown(row: asyncpg.Record) -> PlayerShown | None:
+    """None when the account is no more."""
+    if row["host_handle"] is None:
+        return None
+    return PlayerShown(row["host_handle"], row["host_name"], row["host_avatar"])
 
 
 async def insert_entry(connection: Connection, sql: Mapping[str, str], entry: DirectoryEntry) -> None:
