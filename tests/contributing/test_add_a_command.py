@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from guide import Copy, steps_of
+from guide import RUN_SECONDS_MAX, Copy, steps_of
+
+pytestmark = pytest.mark.timeout(RUN_SECONDS_MAX)
 
 PAGE = "add-a-command.md"
 CHANGED = ("libs/contracts", "services/table")

@@ -9,7 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
-from guide import ROOT, Copy
+from guide import ROOT, RUN_SECONDS_MAX, Copy
+
+pytestmark = pytest.mark.timeout(RUN_SECONDS_MAX)
 
 NAME = "thirteen_tricks"
 SAMPLE = ROOT / "libs/rules/tests/plain_tricks"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from guide import Copy, Step, steps_of
+from guide import RUN_SECONDS_MAX, Copy, Step, steps_of
+
+pytestmark = pytest.mark.timeout(RUN_SECONDS_MAX)
 
 PAGE = "add-a-service.md"
 NEW = ("services/echo", "libs/contracts", "deploy/local")

@@ -331,3 +331,19 @@ async def test_in_seeded_races_those_who_seek_the_same_meet(lobby: LobbyServer, 
         tables = Counter(table_id for _, table_id in sent)
         assert sum(tables.values()) == len(players), (number, "asking twice leads to the same table")
         assert (len(tables), max(tables.values()) <= SEATS) == (-(-len(players) // SEATS), True), (number, tables)
+
+
+@pytest.mark.ruling("TL-7")
+@pytest.mark.parametrize(("bet_coins", "status"), [(71, 200), (72, 409)])
+async def test_a_seat_of_which_only_its_table_knows_yet_is_found_when_it_is_what_is_sought(
+    lobby: LobbyServer, bet_coins: int, status: int
+) -> None:
+    _, table_id = await host_alone(lobby, bet_coins=71)
+    player = await lobby.guest()
+    for seat in range(1, SEATS):
+        await sit(lobby, await lobby.guest(), table_id, seat)
+    lobby.table.seat(table_id, SEATS - 1, player.person)  # No milestone has told of it.
+    lobby.table.refusals = [Refused(Reason.SEATED_ELSEWHERE, "no", {"table_id": table_id})]
+    played = await quick_play(player, bet_coins=bet_coins)
+    assert played.status == status
+    assert status != 200 or (played.body["table_id"], played.body["made"]) == (table_id, False)

@@ -172,8 +172,9 @@ async def test_an_account_has_one_seat_anywhere(start_table: StartTable) -> None
     bob = await stack.join(first, "bob")
     await bob.command("sit")
     assert (await bob.command("sit"))["code"] == "already_seated"
-    with pytest.raises(Refused, match="seated_elsewhere"):
+    with pytest.raises(Refused, match="seated_elsewhere") as refusal:
         await stack.open_table(host="bob")
+    assert refusal.value.details == {"table_id": first}
     second = await stack.open_table(host="eve")
     elsewhere = await stack.join(second, "bob")
     assert (await elsewhere.command("sit"))["code"] == "seated_elsewhere"

@@ -7,8 +7,8 @@ import secrets
 import msgspec
 
 from darbar_contracts.api import NewTable, QuickPlay, TableRef
-from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import Person, TableLook
+from darbar_contracts.refusals import REFUSALS, Reason
+from darbar_contracts.tables import Person, TableLook, TableTerms
 from darbar_kit.errors import Refused
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import has_room, sits_alone, sits_in
@@ -48,8 +48,8 @@ class Matchmaker:
         new = self._creation.new_intention(player, secrets.token_urlsafe() if key is None else key, new_table)
         own, look = await self._seat_of(player.account_id)
         if own is None:
-            return await self._find_or_make(new)
-        if (own.terms.game, own.terms.bet_coins, own.terms.visibility) != (body.game, body.bet_coins, "public"):
+            return await self._where_one_sits(player.account_id, body, await self._find_or_make(new))
+        if not _is_sought(own.terms, body):
             raise Refused(Reason.SEATED_ELSEWHERE, details={"table_id": own.table_id})
         if look is not None and sits_alone(look, player.account_id):
             moved = await self._move(new, own)
@@ -67,6 +67,19 @@ class Matchmaker:
         except TableGone:
             return None, None
         return (own, look) if look is None or sits_in(look, account_id) else (None, None)
+
+    async def _where_one_sits(self, account_id: str, body: QuickPlay, answer: StoredAnswer) -> StoredAnswer:
+        """Tables refuse who has a seat of which the directory has not heard yet: it may be what is sought."""
+        if answer.status != REFUSALS[Reason.SEATED_ELSEWHERE].status:
+            return answer
+        table_id = msgspec.json.decode(answer.body, type=_SeatedElsewhere).details.get("table_id")
+        try:
+            look = None if table_id is None else await self._table_client.look(str(table_id))
+        except TableGone:
+            return answer
+        if look is None or not sits_in(look, account_id) or not _is_sought(look.terms, body):
+            return answer
+        return _found(look.table_id, look)
 
     async def _find_or_make(self, new: NewIntention) -> StoredAnswer:
         tried: list[str] = []
@@ -113,6 +126,14 @@ class Matchmaker:
         if look is not None and (sits_in(look, new.account_id) or has_room(look, place.held_by)):
             return look
         return None
+
+
+class _SeatedElsewhere(msgspec.Struct, frozen=True):
+    details: dict[str, object] = {}
+
+
+def _is_sought(terms: TableTerms, body: QuickPlay) -> bool:
+    return (terms.game, terms.bet_coins, terms.visibility) == (body.game, body.bet_coins, "public")
 
 
 def _found(table_id: str, look: TableLook | None) -> StoredAnswer:

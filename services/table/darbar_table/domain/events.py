@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
-import msgspec
-
 from darbar_contracts.frames import VoteAbout
 from darbar_contracts.tables import Person, TableTerms
 from darbar_contracts.wallet import RefundPurpose, SettlePurpose
+from darbar_table.domain.event import Event as Event
+from darbar_table.domain.event import SeatEvent as SeatEvent
+from darbar_table.domain.event import snake_case
 
 By = Literal["player", "clock", "bot", "table"]
 FreedReason = Literal[
@@ -28,27 +29,6 @@ StopReason = Literal["seat_freed", "seat_offline", "bot_sent_away", "sent_away"]
 GameEndReason = Literal["played", "voided", "ended_early"]
 VoteEndReason = Literal["agreed", "refused", "timed_out", "overtaken"]
 GameEvent = TypeVar("GameEvent")
-
-
-class Event(msgspec.Struct, frozen=True):
-    """What has happened at a table. Its kind is the class's name in snake case, see KINDS."""
-
-    @property
-    def actor(self) -> int | None:
-        """The seat whose player did it with a command; None for what the table, a clock or an operator did."""
-        return None
-
-
-class SeatEvent(Event, frozen=True, kw_only=True):
-    """What happened to one seat, or what its player did: then `id` and `digest` are those of the command."""
-
-    seat: int
-    id: str | None = None
-    digest: int = 0
-
-    @property
-    def actor(self) -> int | None:
-        return None if self.id is None else self.seat
 
 
 class TableCreated(Event, frozen=True):
@@ -389,11 +369,4 @@ OwnEvent: TypeAlias = SeatingEvent | CountInEvent | StakeEvent | PresenceEvent |
 TableEvent: TypeAlias = OwnEvent | Played[Any]
 
 OWN: tuple[type[OwnEvent], ...] = get_args(OwnEvent)
-
-
-def snake_case(name: str) -> str:
-    """CountInStarted -> count_in_started."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
-
-
 KIND_OF: Mapping[type[Event], str] = {event: snake_case(event.__name__) for event in OWN}

@@ -71,8 +71,9 @@ class Questions:
 
         Only a look: one account has one seat because its claim is stored with the event that seats it (TL-8).
         """
-        if await self._store.claim_of(account_id) not in (None, table_id):
-            raise refused(TableReason.SEATED_ELSEWHERE)
+        seated_at = await self._store.claim_of(account_id)
+        if seated_at not in (None, table_id):
+            raise refused(TableReason.SEATED_ELSEWHERE, table_id=str(seated_at))
         return await self.balance(account_id)
 
 
