@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 
@@ -26,6 +27,7 @@ def told(script: Script) -> Counter[str]:
     """Every frame of a script and a snapshot after each, as each seat and a spectator receive them."""
     seen: Counter[str] = Counter()
     viewers = (*range(len(script.table.seats)), None)
+    accounts = re.compile(rb"\b(%b)\b" % b"|".join(accounts_of(script)))
     for viewer in viewers:
         documented = Documented()
         for before, event, after in script.log:
@@ -33,8 +35,15 @@ def told(script: Script) -> Counter[str]:
             frame = seat_frames(before, event, after, REMAINING_MS).for_seat(viewer)
             documented.told(msgspec.json.decode(taken))
             documented.told(msgspec.json.decode(frame))
+            assert accounts.search(taken + frame) is None, "nobody is told an account's id"
         seen += documented.seen
     return seen
+
+
+def accounts_of(script: Script) -> set[bytes]:
+    """Whoever has had a seat."""
+    ids = {account for _, _, after in script.log for account in after.accounts if account is not None}
+    return {re.escape(account.encode()) for account in ids}
 
 
 def played(rules: AnyGame, options: object, seed: int) -> Script:
