@@ -110,17 +110,17 @@ async def answer(port: int, request: bytes, places: asyncio.Semaphore) -> tuple[
         try:
             writer.write(request)
             async with asyncio.timeout(ANSWER_SECONDS_MAX):
-                return await received(reader)
+                return await received(reader, has_body=request.split(b" ", 1)[0].upper() != b"HEAD")
         except (ConnectionError, asyncio.IncompleteReadError):
             return 0, ""
         finally:
             writer.transport.abort()
 
 
-async def received(reader: asyncio.StreamReader) -> tuple[int, str]:
+async def received(reader: asyncio.StreamReader, *, has_body: bool) -> tuple[int, str]:
     head = await reader.readuntil(b"\r\n\r\n")
     length = re.search(rb"(?i)content-length: (\d+)", head)
-    body = await reader.readexactly(int(length[1])) if length else b""
+    body = await reader.readexactly(int(length[1])) if length and has_body else b""
     code = re.match(rb'{"code":"(\w+)"', body)
     return int(head.split(b" ", 2)[1]), code[1].decode() if code else ""
 
