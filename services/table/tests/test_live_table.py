@@ -1,61 +1,57 @@
-"""What a table in memory keeps for sockets that come back: just what they missed, or nothing where there is a gap."""
+"""From which state a client that comes back can be told the rest: that of its round, until the next one is dealt."""
 
 from __future__ import annotations
 
-import pytest
 from engine_desk import Desk
-from msgspec.structs import replace
-from table_scripts import Script
+from table_scripts import BOB, CYN, DAN, Script
 
-from darbar_table.domain.seat_view import SeatFrames
-from darbar_table.engine.live_table import FRAMES_KEPT_MAX, LiveTable
-
-
-class SocketDouble:
-    """Somebody who looks on."""
-
-    account_id = "eve"
-    seat: int | None = None
-
-    def send(self, frame: bytes) -> None: ...
-
-    def close(self, code: str, message: str) -> None: ...
+from darbar_table.domain import events
+from darbar_table.domain.state import Phase
+from darbar_table.engine.live_table import LiveTable
 
 
-def watched_until(version: int) -> LiveTable:
-    """A table at this version whose frames were all kept, as far as there is room for them."""
+def held(script: Script) -> LiveTable:
+    """The table of a script, as its owner holds it after all that happened."""
     live = Desk(Script()).live
-    live.sockets.append(SocketDouble())
-    for one in range(2, version + 1):
-        live.table = replace(live.table, version=one)
-        live.keep_frames([SeatFrames(one, b"{", ())])
+    for before, event, after in script.log:
+        live.remember_round(event, before)
+        live.table = after
     return live
 
 
-def versions(frames: list[SeatFrames] | None) -> list[int] | None:
-    return None if frames is None else [frame.version for frame in frames]
+def first_count_in(script: Script, round_number: int) -> int:
+    """The version before this round's first count-in."""
+    return next(
+        before.version
+        for before, event, _ in script.log
+        if isinstance(event, events.CountInStarted) and (event.round, event.attempt) == (round_number, 1)
+    )
 
 
-@pytest.mark.parametrize(
-    ("version", "missed"),
-    [
-        (4, None),
-        (5, list(range(6, 22))),
-        (6, list(range(7, 22))),
-        (20, [21]),
-        (21, []),
-        (22, None),
-    ],
-)
-def test_who_comes_back_gets_what_was_missed_unless_there_is_a_gap(version: int, missed: list[int] | None) -> None:
-    live = watched_until(FRAMES_KEPT_MAX + 5)
-    assert (live.table.version, len(live.frames)) == (21, FRAMES_KEPT_MAX)
-    assert versions(live.frames_after(version)) == missed
+def test_before_the_first_deal_everything_can_be_told() -> None:
+    live = held(Script())
+    assert [start.version for start in (live.round_start, live.count_in_start)] == [1, 1]
+    assert live.start_before(1) is live.round_start
+    assert live.start_before(0) is None
 
 
-def test_what_happens_while_nobody_looks_leaves_no_gap_behind() -> None:
-    live = watched_until(5)
-    live.sockets.clear()
-    live.keep_frames([])
-    assert live.frames_after(4) is None
-    assert live.frames_after(5) == []
+def test_a_round_can_be_told_from_its_first_count_in_until_the_next_deal() -> None:
+    script = Script().dealt().play_round()
+    while script.phase is not Phase.COUNTING_IN:
+        script.step()
+    live = held(script)
+    first, second = (first_count_in(script, number) for number in (1, 2))
+    told = {version: live.start_before(version) for version in (first, second - 1, second, script.table.version)}
+    assert [start and start.version for start in told.values()] == [first, first, second, second]
+    live = held(script.zero().wallet())
+    assert live.start_before(second - 1) is None
+    assert live.start_before(second) is live.round_start
+    assert live.start_before(script.table.version + 1) is None
+
+
+def test_a_count_in_that_is_stopped_and_begins_again_belongs_to_its_round() -> None:
+    script = Script().sit(BOB, CYN, DAN).leaves(DAN).sit(DAN)
+    live = held(script)
+    first = first_count_in(script, 1)
+    assert len(script.all(events.CountInStarted)) == 2
+    assert live.count_in_start.version == first

@@ -72,18 +72,21 @@ async def test_a_client_that_claims_a_version_to_come_gets_a_snapshot(start_tabl
     assert (await late.frame("snapshot"))["version"] == 2
 
 
-async def test_a_client_behind_what_is_kept_gets_a_snapshot(start_table: StartTable) -> None:
+async def test_a_client_is_told_what_happened_while_nobody_was_there(start_table: StartTable) -> None:
     stack = await start_table(offline_grace_seconds=0.05)
     table_id = await stack.open_table()
     bob = await stack.join(table_id, "bob")
     await bob.command("sit")
     await bob.close()
     live = stack.runner.app[SERVICE].present_node().owner.live_tables[UUID(table_id)]
-    # That Bob is gone is stored while nobody is connected: such frames are not kept.
     await eventually(lambda: live.table.version == 3)
     late = await stack.join(table_id, "dan", version=1)
-    first = await late.until(lambda frame: frame["type"] != "welcome")
-    assert (first["type"], first["version"]) == ("snapshot", 3)
+    await late.event("player_went_offline")
+    assert [frame.get("kind", frame["type"]) for frame in late.frames] == [
+        "welcome",
+        "seat_taken",
+        "player_went_offline",
+    ]
 
 
 async def test_a_new_process_goes_on_from_the_same_event(start_table: StartTable, table_database: TestDatabase) -> None:
@@ -315,7 +318,7 @@ def _break_the_view(live: LiveTable) -> None:
         raise ZeroDivisionError
 
     live.table = replace(live.table, rules=dataclasses.replace(live.table.rules, view=view))
-    live.frames.clear()
+    live.round_start = live.count_in_start = replace(live.table, version=live.table.version + 1)
 
 
 def _sockets(stack: Stack) -> float | None:

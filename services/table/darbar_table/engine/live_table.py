@@ -1,18 +1,17 @@
-"""What the owner holds of one table in memory, beside its state: sockets, frames to resume, ids, clocks."""
+"""What the owner holds of one table in memory, beside its state: sockets, where to resume, ids, clocks."""
 
 from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Protocol
 from uuid import UUID
 
 import structlog
 
 from darbar_table.domain.commands import Command
-from darbar_table.domain.events import Played, SeatEvent, SeatsSwapped, TableEvent
-from darbar_table.domain.seat_view import SeatFrames
+from darbar_table.domain.events import CountInStarted, Played, RoundStarted, SeatEvent, SeatsSwapped, TableEvent
 from darbar_table.domain.state import Table
 from darbar_table.domain.timers import Timer
 from darbar_table.store.codec import EventCodec
@@ -21,7 +20,6 @@ log = structlog.get_logger()
 
 COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
-FRAMES_KEPT_MAX = 16
 
 
 class Reply(Protocol):
@@ -89,11 +87,12 @@ class LiveTable:
         "asked_key",
         "chain",
         "codec",
+        "count_in_start",
         "deadline",
-        "frames",
         "frozen",
         "ids",
         "in_flight",
+        "round_start",
         "shard",
         "sockets",
         "stale",
@@ -115,7 +114,7 @@ class LiveTable:
         self.stale = False
         self.waiting: deque[tuple[Command, Reply | None]] | None = None
         self.sockets: list[Connection] = []
-        self.frames: list[SeatFrames] = []
+        self.round_start = self.count_in_start = table
         self.ids: dict[str, Ids] = {}
         self.timers: dict[Timer, float] = {}
         self.absences: dict[str, float] = {}
@@ -155,22 +154,19 @@ class LiveTable:
         waiting, self.waiting = self.waiting, None
         return list(waiting or ())
 
-    def keep_frames(self, frames: Iterable[SeatFrames]) -> None:
-        """Remember frames for sockets that come back; a table without sockets keeps none."""
-        if not self.sockets:
-            self.frames.clear()
-            return
-        self.frames.extend(frames)
-        if len(self.frames) > FRAMES_KEPT_MAX:
-            del self.frames[: len(self.frames) - FRAMES_KEPT_MAX]
+    def remember_round(self, event: TableEvent, before: Table) -> None:
+        """Keep the state before the first count-in of the round: until the next deal, frames after it can be made."""
+        if type(event) is CountInStarted and event.attempt == 1:
+            self.count_in_start = before
+        elif type(event) is RoundStarted:
+            self.round_start = self.count_in_start
 
-    def frames_after(self, version: int) -> list[SeatFrames] | None:
-        """What a socket that has `version` misses; None when it must have a snapshot."""
-        if version == self.table.version:
-            return []
-        if not self.frames or version < self.frames[0].version - 1 or version > self.table.version:
+    def start_before(self, version: int) -> Table | None:
+        """The newest state kept from which a client that has `version` can be told the rest; None if there is none."""
+        if version > self.table.version:
             return None
-        return [frame for frame in self.frames if frame.version > version]
+        starts = (self.count_in_start, self.round_start)
+        return next((start for start in starts if 0 < version >= start.version), None)
 
     def known_id(self, account_id: str, command_id: str) -> tuple[int, int] | None:
         """The digest and the version of a command that this account has sent before."""
@@ -194,7 +190,6 @@ class LiveTable:
         ids.remember(event.id, event.digest, after.version)
 
     def _swap(self, first: int, second: int) -> None:
-        """Ids go with their players. Older frames are for who sat there then: whoever resumes gets a snapshot."""
+        """Ids go with their players."""
         for ids in self.ids.values():
             ids.seat = {first: second, second: first}.get(ids.seat, ids.seat)
-        self.frames.clear()

@@ -135,6 +135,7 @@ def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, sett
             raise LogBroken("a log begins with table_created")
         before, state = state, evolve(state, event)
         live.remember_id(event, before, state)
+        live.remember_round(event, before)
         if isinstance(event, Played | TableResumed):
             moved_at = row.at
         if type(event) is TableResumed:

@@ -20,7 +20,6 @@ from darbar_table.domain.events import (
     PlayerSentAway,
     RoundStarted,
     SeatFreed,
-    SeatsSwapped,
     SeatTaken,
     TableCreated,
 )
@@ -208,22 +207,18 @@ class Owner:
         remaining_ms = self._timers.remaining_ms(live)
         if any(type(event) is RoundStarted for event in draft.events):
             _disconnect_spectators(live, self._context.now())
-        shown: list[SeatFrames] = []
         for event, after in zip(draft.events, draft.states, strict=True):
             if live.sockets:
                 frames = seat_frames(before, event, after, remaining_ms, last=after is draft.table)
                 _send(live, frames, before, after)
-                shown.append(frames)
             live.remember_id(event, before, after)
+            live.remember_round(event, before)
             if type(event) is Played:
                 self._metrics.moves_by[event.by].inc()
-            elif type(event) is SeatsSwapped:
-                shown.clear()  # As in `live.frames`: they were for those who sat there before.
             before = after
         if any(type(event) is PlayerSentAway for event in draft.events):
             _disconnect_spectators(live, self._context.now())
         self._metrics.events.inc(len(draft.events))
-        live.keep_frames(shown)
         self._after(live, draft)
         self._next(live)
 

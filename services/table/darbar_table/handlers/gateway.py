@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
 from typing import Protocol
 from uuid import UUID
@@ -10,6 +11,7 @@ import msgspec
 
 from darbar_contracts.frames import PROTOCOL, TableReason, Welcome
 from darbar_contracts.refusals import Reason
+from darbar_kit.database import DatabaseAway
 from darbar_kit.errors import Refused, Unavailable
 from darbar_table.domain.commands import Act, Decide
 from darbar_table.domain.refusals import refused
@@ -17,7 +19,10 @@ from darbar_table.domain.seat_view import snapshot
 from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.live_table import Connection, LiveTable, Reply
 from darbar_table.engine.node import TableNode
+from darbar_table.engine.resuming import EVENTS_TO_RESUME_MAX, Past, frames_after
 from darbar_table.handlers.questions import Questions
+from darbar_table.store.codec import LogBroken
+from darbar_table.store.replay import decode
 
 _encode = msgspec.json.Encoder().encode
 
@@ -41,7 +46,7 @@ class TableLink(Protocol):
 class TableGateway(Protocol):
     """Where sockets find tables."""
 
-    def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
+    async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
         """A hello, the first or a later one: sends the welcome and what the client misses since `version`, or a
         snapshot, and keeps `socket.seat`. Raises Refused."""
 
@@ -53,27 +58,54 @@ class LocalGateway:
         self._node = node
         self._questions = questions
 
-    def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
+    async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
+        """Only the log is waited for. A socket that is here already has every frame: what it lacks is a snapshot."""
+        live = self._find(socket, table_id)
+        past = None
+        if socket not in live.sockets:
+            with contextlib.suppress(DatabaseAway):
+                past = await self._past(live, version)
+            if self._find(socket, table_id) is not live:
+                raise refused(TableReason.UNAVAILABLE)
+        with self._node.freezer.answering(live):
+            self._let_in(live, socket, version, past)
+        return LocalLink(self._node, live, socket, questions=self._questions)
+
+    async def _past(self, live: LiveTable, version: int) -> Past | None:
+        """What has happened since a version and before it; None when that is too much, or not known any more.
+
+        What is stored beyond the table in memory nobody has been shown yet. Nothing happens between the last reading
+        and the answer.
+        """
+        start = live.start_before(version)
+        if start is None:
+            return None
+        past = Past(start, [])
+        while version < live.table.version > past.version:
+            if live.table.version - start.version > EVENTS_TO_RESUME_MAX:
+                return None
+            rows = await self._node.store.log_page(
+                live.table_id, after=past.version, last=live.table.version, rows_max=EVENTS_TO_RESUME_MAX
+            )
+            with self._node.freezer.answering(live):
+                if not rows:
+                    raise LogBroken(f"version {past.version + 1} is missing")
+                past.events.extend(decode(rows, live.codec, after=past.version))
+        return past
+
+    def _find(self, socket: Connection, table_id: UUID) -> LiveTable:
+        """The table, for somebody who may see it."""
         if not self._node.lease.may_answer:
             raise refused(TableReason.UNAVAILABLE)
         live = self._node.find(table_id)
         if live.frozen:
             raise refused(TableReason.TABLE_FROZEN)
         with self._node.freezer.answering(live):
-            self._let_in(live, socket, version)
-        return LocalLink(self._node, live, socket, questions=self._questions)
-
-    def _let_in(self, live: LiveTable, socket: Connection, version: int) -> None:
-        if not may_look_on(live.table, socket.account_id, now=datetime.now(UTC)):
-            raise refused(TableReason.TABLE_PRIVATE)
-        seat, is_new = live.table.seat_of(socket.account_id), socket not in live.sockets
-        if is_new and seat is None:
-            self._refuse_crowd(live)
-        socket.seat = seat
-        for frame in self._welcome(live, seat, version):
-            socket.send(frame)
-        if is_new:
-            self._node.presence.attach(live, socket)
+            if not may_look_on(live.table, socket.account_id, now=datetime.now(UTC)):
+                raise refused(TableReason.TABLE_PRIVATE)
+            if socket not in live.sockets and live.table.seat_of(socket.account_id) is None:
+                self._refuse_crowd(live)
+        return live
 
     def _refuse_crowd(self, live: LiveTable) -> None:
         """Who has no seat looks on; a table has room for so many. 0 is no limit."""
@@ -81,13 +113,20 @@ class LocalGateway:
         if count_max and sum(socket.seat is None for socket in live.sockets) >= count_max:
             raise refused(Reason.SOCKETS_TOO_MANY, of="table", count_max=count_max)
 
-    def _welcome(self, live: LiveTable, seat: int | None, version: int) -> list[bytes]:
-        table, timers = live.table, self._node.timers
-        welcome = Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=seat, version=table.version)
-        missed = live.frames_after(version) if version > 0 else None
+    def _let_in(self, live: LiveTable, socket: Connection, version: int, past: Past | None) -> None:
+        table, account_id, remaining_ms = live.table, socket.account_id, self._node.timers.remaining_ms(live)
+        seat, missed = table.seat_of(account_id), None
+        if past is not None:
+            now = datetime.now(UTC)
+            missed = frames_after(version, past, table, account_id=account_id, now=now, remaining_ms=remaining_ms)
         if missed is None:
-            return [_encode(welcome), snapshot(table, seat, timers.remaining_ms(live), timers.vote_remaining_ms(live))]
-        return [_encode(welcome), *(frame.for_seat(seat) for frame in missed)]
+            missed = [snapshot(table, seat, remaining_ms, self._node.timers.vote_remaining_ms(live))]
+        socket.seat = seat
+        socket.send(_encode(Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=seat, version=table.version)))
+        for frame in missed:
+            socket.send(frame)
+        if socket not in live.sockets:
+            self._node.presence.attach(live, socket)
 
 
 class LocalLink:

@@ -173,7 +173,7 @@ class PlayerSocket:
                 raise refused(TableReason.FRAME_TOO_LARGE, bytes_max=FRAME_BYTES_MAX)
             frame = self._decode(text)
             if isinstance(frame, Hello):
-                self._hello(table_id, frame)
+                await self._hello(table_id, frame)
             elif self._link is None:
                 self.close(TableReason.HELLO_EXPECTED, "The first message must be hello.")
             elif isinstance(frame, Ping):
@@ -204,21 +204,26 @@ class PlayerSocket:
         if self._invalid > FRAMES_INVALID_MAX:
             self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
 
-    def _hello(self, table_id: UUID, hello: Hello) -> None:
+    async def _hello(self, table_id: UUID, hello: Hello) -> None:
         """Welcome, then what the client misses, or a snapshot."""
         if hello.protocol != PROTOCOL:
             raise refused(TableReason.PROTOCOL_UNKNOWN, spoken=[PROTOCOL])
         claims = self._tokens.read(hello.token)
         if self.account_id and claims.account_id != self.account_id:
             raise refused(TableReason.TOKEN_INVALID)
-        if self._link is None:
-            self._limits.refuse_account(claims.account_id)
-        self._authenticate(claims)
-        link = self._gateway.enter(self, table_id, hello.version)
-        if self._link is None:
-            self._limits.said_hello(self.account_id)
-            self._metrics.sockets.inc()
-        self._link = link
+        if self._link is not None:
+            self._authenticate(claims)
+            self._link = await self._gateway.enter(self, table_id, hello.version)
+            return
+        self._limits.refuse_account(claims.account_id)
+        self._limits.said_hello(claims.account_id)
+        try:
+            self._authenticate(claims)
+            self._link = await self._gateway.enter(self, table_id, hello.version)
+        finally:
+            if self._link is None:
+                self._limits.ended(claims.account_id)
+        self._metrics.sockets.inc()
 
     def _authenticate(self, claims: Claims) -> None:
         """Who this is, until the token ends."""
