@@ -487,6 +487,14 @@ export interface MeChanged {
   refresh_token?: string | null;
 }
 
+/** Hear no more, or again, at this table what the player in this seat says (TL-45). */
+export interface Mute {
+  type: "mute";
+  id: string;
+  seat: number;
+  muted: boolean;
+}
+
 export interface NameConverts {
   type: "name_converts";
   id: string;
@@ -612,6 +620,20 @@ export interface ReplayEvent {
 /** GET /v1/tables/{table_id}/replay: what came after this version. */
 export interface ReplayQuery {
   after?: number;
+}
+
+/** What the player in a seat says just now. */
+export interface Said {
+  type: "said";
+  seat: number;
+  phrase: string;
+}
+
+/** A phrase or a reaction, for everybody at the table just now (TL-45). */
+export interface Say {
+  type: "say";
+  id: string;
+  phrase: "angry" | "clapping" | "good_game" | "good_luck" | "goodbye" | "hello" | "hurry_up" | "laughing" | "one_moment" | "oops" | "sad" | "sorry" | "surprised" | "thank_you" | "thumbs_up" | "well_played";
 }
 
 /** Who holds a seat: `kind` is free, player or bot. */
@@ -966,6 +988,8 @@ export type ClientFrame =
   | AskVote
   | AnswerVote
   | ChangeOptions
+  | Say
+  | Mute
   | SeedCommit
   | SeedOpen
   | ChooseTrump
@@ -984,6 +1008,7 @@ export type ServerFrame =
   | RefusedFrame
   | Done
   | Heartbeat
+  | Said
   | Closing;
 
 export type GameView =

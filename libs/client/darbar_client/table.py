@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TypeVar
@@ -30,6 +31,7 @@ from darbar_contracts.frames import (
     EventFrame,
     Heartbeat,
     RefusedFrame,
+    Said,
     Snapshot,
     TableView,
     Welcome,
@@ -38,6 +40,8 @@ from darbar_contracts.refusals import Reason
 from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import BY_NAME
 
+# Of the phrases that were said, a socket keeps the newest.
+PHRASES_KEPT_MAX = 32
 _Value = TypeVar("_Value")
 
 
@@ -68,6 +72,7 @@ class TableSocket:
         self.turn = 0
         self.legal: Legal | None = None
         self.failure: DarbarError | None = None
+        self.said: deque[Said] = deque(maxlen=PHRASES_KEPT_MAX)
         self._now: TableView | None = None
         self._deadline: float | None = None
         self._vote_deadline = 0.0
@@ -204,6 +209,14 @@ class TableSocket:
         """As host, before the first count-in: another value for options that the game lets be changed (TL-1)."""
         return await self._command(frames.ChangeOptions, options=options)
 
+    async def say(self, phrase: frames.Phrase) -> int:
+        """A phrase or a reaction for everybody at the table; what others say is in `said`."""
+        return await self._command(frames.Say, phrase=phrase)
+
+    async def mute(self, seat: int, *, muted: bool = True) -> int:
+        """Hear no more, or again, at this table what this player says."""
+        return await self._command(frames.Mute, seat=seat, muted=muted)
+
     async def decide(self, decision: object) -> int:
         """A decision of the rules, for the turn that is due now."""
         if type(decision) not in self.game.decisions.values():
@@ -299,6 +312,8 @@ class TableSocket:
             case Heartbeat():
                 if was_caught_up and frame.version > self.version:
                     raise ConnectionLost("behind", f"the table is at {frame.version}, we have {self.version}")
+            case Said():
+                self.said.append(frame)
             case Welcome():
                 self._welcome = frame
                 self.seat = frame.seat

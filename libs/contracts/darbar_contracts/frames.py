@@ -9,10 +9,12 @@ from operator import or_
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
-from msgspec.structs import replace
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import JsonObject, TableTerms
+from darbar_contracts.talk import Phrase as Phrase
+from darbar_contracts.talk import VoteAbout as VoteAbout
+from darbar_contracts.talk import VoteView as VoteView
 from darbar_rules.game import Legal
 from darbar_rules.games import ALL
 
@@ -23,8 +25,6 @@ COMMAND_ID_CHARACTERS_MIN = 16
 COMMAND_ID_CHARACTERS_MAX = 32
 SEED_STRING_CHARACTERS_MAX = 64
 
-# What a vote is about: another partner (TL-5), a bot for a seat (TL-26), ending the game (TL-39).
-VoteAbout = Literal["partner", "bot", "end_game"]
 CommandId = str
 CommandIdText = Annotated[
     str,
@@ -129,6 +129,21 @@ class ChangeOptions(Frame, frozen=True, tag="change_options"):
     options: JsonObject
 
 
+class Say(Frame, frozen=True, tag="say"):
+    """A phrase or a reaction, for everybody at the table just now (TL-45). It is answered with `done`."""
+
+    id: CommandId
+    phrase: Phrase
+
+
+class Mute(Frame, frozen=True, tag="mute"):
+    """Hear no more, or again, at this table what the player in this seat says (TL-45). It is answered with `done`."""
+
+    id: CommandId
+    seat: int
+    muted: bool
+
+
 class SeedCommit(Frame, frozen=True, tag="seed_commit"):
     """During a count-in: sha256 in hex of the string this client adds to the next deal's chance."""
 
@@ -204,6 +219,8 @@ TABLE_FRAMES = (
     AskVote,
     AnswerVote,
     ChangeOptions,
+    Say,
+    Mute,
     SeedCommit,
     SeedOpen,
 )
@@ -268,35 +285,6 @@ class SeatView(msgspec.Struct, frozen=True):
 FREE_SEAT = SeatView(expects="anybody")
 # Only a vote brings a bot there.
 BARRED_SEAT = SeatView(expects="player")
-
-
-class VoteView(msgspec.Struct, frozen=True):
-    """A vote that runs, the same for everybody: who has asked, who has agreed, who has not answered yet.
-
-    `number` is the version at which it was asked, `about_seat` the seat it concerns. One "no" ends it.
-    """
-
-    number: int
-    about: VoteAbout
-    about_seat: int | None
-    asked_by: int
-    waits_for: tuple[int, ...]
-    agreed: tuple[int, ...] = ()
-
-    def after_yes(self, seat: int) -> VoteView:
-        return replace(self.without(seat), agreed=(*self.agreed, seat))
-
-    def without(self, seat: int) -> VoteView:
-        """Whoever left has no say any more."""
-        return replace(self, waits_for=_without(self.waits_for, seat), agreed=_without(self.agreed, seat))
-
-    def with_newcomer(self, seat: int) -> VoteView:
-        """Whoever sat down is asked too, with the time that is left."""
-        return replace(self, waits_for=(*self.waits_for, seat))
-
-
-def _without(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
-    return tuple(other for other in seats if other != seat)
 
 
 class TableView(msgspec.Struct, frozen=True):
@@ -382,6 +370,13 @@ class Heartbeat(ServerFrame, frozen=True, tag="heartbeat"):
     version: int
 
 
+class Said(ServerFrame, frozen=True, tag="said"):
+    """What the player in a seat says just now. It has no version and never comes again (TL-45)."""
+
+    seat: int
+    phrase: str
+
+
 class Closing(ServerFrame, frozen=True, tag="closing"):
     """The last frame before the table closes a socket, and why."""
 
@@ -390,4 +385,4 @@ class Closing(ServerFrame, frozen=True, tag="closing"):
 
 
 HEARTBEAT_SECONDS = 5
-AnyServerFrame = Welcome | Snapshot | EventFrame | RefusedFrame | Done | Heartbeat | Closing
+AnyServerFrame = Welcome | Snapshot | EventFrame | RefusedFrame | Done | Heartbeat | Said | Closing

@@ -30,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     spectators_a_table_max: int = 50
     replays_a_minute_max: int = 60
     audits_a_minute_max: int = 10
+    phrases_a_minute_max: int = 12
     count_in_seconds: float = 7.0
     bot_pause_seconds_min: float = 0.6
     bot_pause_seconds_max: float = 1.6

@@ -78,7 +78,8 @@ class LiveTable:
     """One table in memory. Only the owner changes it; one append is in flight at most.
 
     Times are of the lease's clock: `timers` says when each clock of the table rings, `absences` when an account
-    without a socket counts as gone, `deadline` and `tick` belong to the wheel.
+    without a socket counts as gone, `deadline` and `tick` belong to the wheel. `mutes`: who does not want to hear whom,
+    the oldest first.
     """
 
     __slots__ = (
@@ -92,6 +93,7 @@ class LiveTable:
         "frozen",
         "ids",
         "in_flight",
+        "mutes",
         "round_start",
         "shard",
         "sockets",
@@ -116,6 +118,7 @@ class LiveTable:
         self.sockets: list[Connection] = []
         self.round_start = self.count_in_start = table
         self.ids: dict[str, Ids] = {}
+        self.mutes: dict[tuple[str, str], None] = {}
         self.timers: dict[Timer, float] = {}
         self.absences: dict[str, float] = {}
         self.deadline: float | None = None

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from darbar_contracts.frames import PROTOCOL, TableReason, Welcome
+from darbar_contracts.frames import PROTOCOL, Mute, Say, TableReason, Welcome
 from darbar_contracts.refusals import Reason
 from darbar_kit.database import DatabaseAway
 from darbar_kit.errors import Refused, Unavailable
@@ -21,6 +21,7 @@ from darbar_table.engine.live_table import Connection, LiveTable, Reply
 from darbar_table.engine.node import TableNode
 from darbar_table.engine.resuming import EVENTS_TO_RESUME_MAX, Past, frames_after
 from darbar_table.handlers.questions import Questions
+from darbar_table.handlers.talk import Talk
 from darbar_table.store.codec import LogBroken
 from darbar_table.store.replay import decode
 
@@ -38,6 +39,9 @@ class TableLink(Protocol):
 
     async def sit(self, act: Act, reply: Reply) -> None:
         """Like `submit`, for a sit without its balance."""
+
+    def talk(self, frame: Say | Mute, reply: Reply) -> None:
+        """Never blocks, never raises: a phrase, or who is not to be heard."""
 
     def leave(self) -> None:
         """The socket is gone."""
@@ -57,6 +61,7 @@ class LocalGateway:
     def __init__(self, node: TableNode, questions: Questions) -> None:
         self._node = node
         self._questions = questions
+        self._talk = Talk(phrases_a_minute_max=node.settings.phrases_a_minute_max)
 
     async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
         """Only the log is waited for. A socket that is here already has every frame: what it lacks is a snapshot."""
@@ -69,7 +74,7 @@ class LocalGateway:
                 raise refused(TableReason.UNAVAILABLE)
         with self._node.freezer.answering(live):
             self._let_in(live, socket, version, past)
-        return LocalLink(self._node, live, socket, questions=self._questions)
+        return LocalLink(self._node, live, socket, questions=self._questions, talk=self._talk)
 
     async def _past(self, live: LiveTable, version: int) -> Past | None:
         """What has happened since a version and before it; None when that is too much, or not known any more.
@@ -132,10 +137,13 @@ class LocalGateway:
 class LocalLink:
     """At a table of this process."""
 
-    __slots__ = ("_live", "_node", "_questions", "_socket")
+    __slots__ = ("_live", "_node", "_questions", "_socket", "_talk")
 
-    def __init__(self, node: TableNode, live: LiveTable, socket: Connection, *, questions: Questions) -> None:
+    def __init__(
+        self, node: TableNode, live: LiveTable, socket: Connection, *, questions: Questions, talk: Talk
+    ) -> None:
         self._node = node
+        self._talk = talk
         self._live = live
         self._socket = socket
         self._questions = questions
@@ -160,6 +168,14 @@ class LocalLink:
             reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
         else:
             self.submit(act, reply)
+
+    def talk(self, frame: Say | Mute, reply: Reply) -> None:
+        try:
+            self._talk.hear(self._live, self._socket.account_id, frame)
+        except Refused as error:
+            reply.refuse(error.code, error.message, details=error.details, retry=False)
+        else:
+            reply.done(self.version)
 
     def leave(self) -> None:
         with self._node.freezer.guard(self._live):

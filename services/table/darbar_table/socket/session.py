@@ -22,7 +22,9 @@ from darbar_contracts.frames import (
     DecisionFrames,
     FreshToken,
     Hello,
+    Mute,
     Ping,
+    Say,
     Sit,
     TableReason,
     command_digest,
@@ -251,6 +253,9 @@ class PlayerSocket:
         if decision is not None:
             kind = frame.__struct_config__.tag
             link.submit(Decide(self._person, frame.id, digest, frame.round, frame.turn, kind, decision), reply)
+            return
+        if isinstance(frame, Say | Mute):
+            link.talk(frame, reply)
             return
         act = Act(person=self._person, frame=frame, digest=digest)
         if isinstance(frame, Sit):
