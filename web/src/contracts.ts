@@ -40,7 +40,7 @@ export interface Bid {
   points: number;
 }
 
-/** Everybody whom one has blocked, the last one first: quick play seats neither with the other, and their phrases. */
+/** Everybody whom one has blocked, the last one first: quick play seats neither with the other. */
 export interface BlockList {
   blocked: PlayerShown[];
 }

@@ -182,7 +182,7 @@ class Player:
         return await self._ask("GET", "/v1/me/blocks", BlockList)
 
     async def block(self, table_id: str, seat: int) -> BlockList:
-        """The player in this seat: not met again by quick play, and not heard any more (TL-8)."""
+        """The player in this seat: not met again by quick play (TL-8)."""
         return await self._ask("POST", "/v1/me/blocks", BlockList, body={"table_id": table_id, "seat": seat})
 
     async def unblock(self, handle: str) -> BlockList:

@@ -327,8 +327,7 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 class BlockList(msgspec.Struct, frozen=True):
-    """Everybody whom one has blocked, the last one first: quick play seats neither with the other, and their phrases
-    are not heard."""
+    """Everybody whom one has blocked, the last one first: quick play seats neither with the other."""
 
     blocked: tuple[PlayerShown, ...]
 

@@ -288,10 +288,6 @@ DELETE FROM block WHERE account_id = $1 AND blocked_id = (SELECT account_id FROM
 SELECT account.account_id, handle, name, avatar FROM block JOIN account ON account.account_id = blocked_id
  WHERE block.account_id = $1 ORDER BY at DESC, blocked_id;
 
--- blockers --
--- Who of these accounts has blocked one.
-SELECT account_id FROM block WHERE blocked_id = $1 AND account_id = ANY($2::text[]);
-
 -- Tables whose milestones could not be applied.
 
 -- park --

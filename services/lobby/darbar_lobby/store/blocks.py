@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from darbar_contracts.api import BLOCKS_MAX
 from darbar_kit.database import Database
@@ -26,8 +26,3 @@ class BlockStore:
     async def blocked(self, account_id: str) -> list[Player]:
         """The last one first."""
         return [Player(*row) for row in await self._database.read(self._sql["blocked"], account_id)]
-
-    async def blockers(self, account_id: str, among: Sequence[str]) -> tuple[str, ...]:
-        """Who of these has blocked the account."""
-        rows = await self._database.read(self._sql["blockers"], account_id, list(among))
-        return tuple(row["account_id"] for row in rows)
