@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from whole_games import BACKOFF, OTHERS_MAY_ENTER, SETTINGS, new_folder
+from fault_stack import FaultStack, fault_stack
+from whole_games import BACKOFF, OTHERS_MAY_ENTER, local_server, new_folder
 
 from darbar_client import Darbar
 from darbar_client.demo.local_server import LocalServer
@@ -35,41 +36,41 @@ def stack_folder() -> Iterator[Path]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server(stack_folder: Path) -> AsyncIterator[LocalServer]:
     """Everything in one process, as `make run` starts it."""
-    started = LocalServer(new_folder(stack_folder, "shared"), settings=SETTINGS)
-    await started.start()
-    try:
+    async with local_server(new_folder(stack_folder, "shared")) as started:
         yield started
-    finally:
-        await started.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def server_to_kill(stack_folder: Path) -> AsyncIterator[LocalServer]:
-    """A server of the test's own. Whatever the test did to it, its children are gone afterwards."""
-    started = LocalServer(new_folder(stack_folder, "to-kill"), settings=SETTINGS)
-    await started.start()
-    try:
+    """A server of the test's own."""
+    async with local_server(new_folder(stack_folder, "to-kill")) as started:
         yield started
-    finally:
-        if not started.is_running:
-            # Only a new start finds the PostgreSQL and NATS that a killed one left behind.
-            await started.start()
-        await started.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def server_behind_a_proxy(stack_folder: Path) -> AsyncIterator[LocalServer]:
     """A server of the test's own, which believes whoever connects that it asks for somebody else."""
     proxies = {f"DARBAR_{service}_TRUSTED_PROXIES": '["127.0.0.1"]' for service in ("LOBBY", "TABLE", "WALLET")}
-    started = LocalServer(new_folder(stack_folder, "behind-a-proxy"), settings={**SETTINGS, **proxies})
-    await started.start()
-    try:
+    async with local_server(new_folder(stack_folder, "behind-a-proxy"), proxies) as started:
         yield started
-    finally:
-        await started.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def darbar(server: LocalServer) -> AsyncIterator[Darbar]:
     async with Darbar(server.url, backoff=BACKOFF) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
+    """A whole product over servers that may be hurt; a module with other needs has its own."""
+    async with fault_stack(stack_folder) as started:
+        yield started
+
+
+@pytest.fixture
+async def guests(stack: FaultStack) -> AsyncIterator[Darbar]:
+    """The way in to `stack`, once it is whole again."""
+    await stack.ready()
+    async with Darbar(stack.url, backoff=BACKOFF) as opened:
         yield opened

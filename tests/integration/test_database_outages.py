@@ -11,7 +11,6 @@ import pytest
 import pytest_asyncio
 from fault_stack import FaultStack, fault_stack, seconds
 from long_games import GAME_SECONDS_MAX, LongTable, long_table
-from whole_games import BACKOFF
 
 from darbar_client import Darbar
 from darbar_kit.testing import eventually
@@ -30,17 +29,10 @@ async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
         yield started
 
 
-@pytest.fixture
-async def darbar(stack: FaultStack) -> AsyncIterator[Darbar]:
-    await stack.ready()
-    async with Darbar(stack.url, backoff=BACKOFF) as opened:
-        yield opened
-
-
 async def test_connections_that_are_cut_ten_times_a_second_stop_nothing_and_lose_nothing(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    tables = [await long_table(darbar, seed=seed, people=4 if seed else 2) for seed in range(TABLES)]
+    tables = [await long_table(guests, seed=seed, people=4 if seed else 2) for seed in range(TABLES)]
     asked, killed = 0, 0
 
     async def kill() -> None:
@@ -70,10 +62,10 @@ async def test_connections_that_are_cut_ten_times_a_second_stop_nothing_and_lose
 
 @pytest.mark.parametrize("silent_seconds", [3.5, 6.0, *([30.0] if seconds(short=0, long=1) else [])])
 async def test_a_silent_database_costs_nobody_a_turn_or_a_seat(
-    stack: FaultStack, darbar: Darbar, count: Count, silent_seconds: float
+    stack: FaultStack, guests: Darbar, count: Count, silent_seconds: float
 ) -> None:
-    tables = [await long_table(darbar, seed=seed, turn_seconds=TURN_SECONDS) for seed in range(TABLES)]
-    kept_table_id = await _table_with_an_absent_player(darbar)
+    tables = [await long_table(guests, seed=seed, turn_seconds=TURN_SECONDS) for seed in range(TABLES)]
+    kept_table_id = await _table_with_an_absent_player(guests)
     async with asyncio.timeout(GAME_SECONDS_MAX + silent_seconds), asyncio.TaskGroup() as tasks:
         for table in tables:
             tasks.create_task(table.play())
@@ -95,9 +87,9 @@ async def test_a_silent_database_costs_nobody_a_turn_or_a_seat(
 
 
 async def test_a_lease_that_runs_out_while_it_is_looked_up_what_was_stored_loses_nothing(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    tables = [await long_table(darbar, seed=seed) for seed in range(TABLES)]
+    tables = [await long_table(guests, seed=seed) for seed in range(TABLES)]
     unknown = await stack.metric("table_append_unknown_outcomes_total")
     async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
         for table in tables:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import aiohttp
 import msgspec
-import pytest
-import pytest_asyncio
-from fault_stack import FaultStack, fault_stack
+from fault_stack import FaultStack
 from long_games import GAME_SECONDS_MAX, long_table
 from long_logs import planted
-from whole_games import BACKOFF
 
 from darbar_client import Darbar, Player
 from darbar_contracts.api import Replay, TableAudit
@@ -33,25 +29,12 @@ class _Refusal(msgspec.Struct, frozen=True):
     code: str
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
-    async with fault_stack(stack_folder) as started:
-        yield started
-
-
-@pytest.fixture
-async def darbar(stack: FaultStack) -> AsyncIterator[Darbar]:
-    await stack.ready()
-    async with Darbar(stack.url, backoff=BACKOFF) as opened:
-        yield opened
-
-
 async def test_forty_replays_and_audits_of_a_long_log_take_nothing_from_other_tables(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    readers = [await darbar.guest() for _ in range(READERS)]
+    readers = [await guests.guest() for _ in range(READERS)]
     table_id = await planted(stack.stored, events=EVENTS, sat_here=[reader.account for reader in readers])
-    tables = [await long_table(darbar, seed=seed, turn_seconds=TURN_SECONDS) for seed in range(TABLES)]
+    tables = [await long_table(guests, seed=seed, turn_seconds=TURN_SECONDS) for seed in range(TABLES)]
     owners = await stack.stored.ask("tables", _OWNERS)
     async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
         for table in tables:

@@ -9,13 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import nats
-import pytest
 import pytest_asyncio
 from fault_stack import FaultStack, fault_stack, seconds
 from long_games import GAME_SECONDS_MAX, long_table
 from nats.js.api import DiscardPolicy
 from stored import ARRIVED_SECONDS_MAX
-from whole_games import BACKOFF
 
 from darbar_client import Darbar
 from darbar_contracts.subjects import MILESTONE_STREAM
@@ -32,17 +30,10 @@ async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
         yield started
 
 
-@pytest.fixture
-async def darbar(stack: FaultStack) -> AsyncIterator[Darbar]:
-    await stack.ready()
-    async with Darbar(stack.url, backoff=BACKOFF) as opened:
-        yield opened
-
-
 async def test_while_nats_is_away_cards_are_played_and_afterwards_coins_and_milestones_arrive(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    tables = [await long_table(darbar, seed=seed) for seed in range(TABLES)]
+    tables = [await long_table(guests, seed=seed) for seed in range(TABLES)]
     async with asyncio.timeout(GAME_SECONDS_MAX + seconds(short=6, long=30)), asyncio.TaskGroup() as tasks:
         for table in tables:
             tasks.create_task(table.play())
@@ -70,9 +61,9 @@ async def test_while_nats_is_away_cards_are_played_and_afterwards_coins_and_mile
 
 
 async def test_milestones_that_are_refused_are_told_of_and_published_when_they_are_taken_again(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    tables = [await long_table(darbar, seed=seed) for seed in range(TABLES)]
+    tables = [await long_table(guests, seed=seed) for seed in range(TABLES)]
     async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
         for table in tables:
             tasks.create_task(table.play())

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-import pytest
-import pytest_asyncio
 from asyncpg.exceptions import UniqueViolationError
-from fault_stack import FaultStack, fault_stack
+from fault_stack import FaultStack
 from long_games import GAME_SECONDS_MAX, LongTable, long_table
-from whole_games import BACKOFF, game_of, in_the_middle_of_round
+from whole_games import game_of, in_the_middle_of_round
 
 from darbar_client import Darbar
 from darbar_client.demo.checks import FIRST_COINS
@@ -31,19 +29,6 @@ SELECT table_id, max(version) + 1, 'nonsense', '{}', now(), sha256('planted'::by
 _MEND = "DELETE FROM event WHERE table_id = $1::text::uuid AND kind = 'nonsense'"
 _RESUMED = "SELECT body->>'operator' AS by, body->>'why' AS why FROM event WHERE kind = 'table_resumed'"
 Count = Callable[[str], None]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
-    async with fault_stack(stack_folder) as started:
-        yield started
-
-
-@pytest.fixture
-async def guests(stack: FaultStack) -> AsyncIterator[Darbar]:
-    await stack.ready()
-    async with Darbar(stack.url, backoff=BACKOFF) as opened:
-        yield opened
 
 
 async def operate(*arguments: str, **variables: str) -> tuple[int, str]:

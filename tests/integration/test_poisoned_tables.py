@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
-import pytest
-import pytest_asyncio
-from fault_stack import FaultStack, fault_stack
+from fault_stack import FaultStack
 from long_games import GAME_SECONDS_MAX, long_table
-from whole_games import BACKOFF
 
 from darbar_client import Backoff, Darbar
 from darbar_client.errors import DarbarError
@@ -41,24 +37,11 @@ SELECT table_id, max(version) + 1, $2, $3::text::json, now(), sha256('planted'::
 Count = Callable[[str], None]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
-    async with fault_stack(stack_folder) as started:
-        yield started
-
-
-@pytest.fixture
-async def darbar(stack: FaultStack) -> AsyncIterator[Darbar]:
-    await stack.ready()
-    async with Darbar(stack.url, backoff=BACKOFF) as opened:
-        yield opened
-
-
 async def test_a_poisoned_row_at_run_time_freezes_its_table_and_no_other(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    healthy = await long_table(darbar)
-    poisoned = await _poisoned_tables(stack, darbar, [*POISONS.values(), LATE_POISON])
+    healthy = await long_table(guests)
+    poisoned = await _poisoned_tables(stack, guests, [*POISONS.values(), LATE_POISON])
     async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
         tasks.create_task(healthy.play())
         async with Darbar(stack.url, backoff=HASTE) as guests:
@@ -71,13 +54,13 @@ async def test_a_poisoned_row_at_run_time_freezes_its_table_and_no_other(
 
 
 async def test_poisoned_rows_before_a_start_keep_no_other_table_from_coming_back(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    healthy = await long_table(darbar)
+    healthy = await long_table(guests)
     async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
         tasks.create_task(healthy.play())
         await healthy.guests[0].table.until(lambda table: table.now.phase == "playing" and table.turn >= 8)
-        poisoned = await _poisoned_tables(stack, darbar, list(POISONS.values()))
+        poisoned = await _poisoned_tables(stack, guests, list(POISONS.values()))
         await stack.stop()
         await stack.start()
         await stack.ready()

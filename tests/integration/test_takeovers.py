@@ -11,11 +11,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import aiohttp
-import pytest
 import pytest_asyncio
 from fault_stack import FaultStack, fault_stack, seconds
 from long_games import GAME_SECONDS_MAX, LongTable, long_table
-from whole_games import BACKOFF
 
 from darbar_client import Darbar
 from darbar_client.darbar import Player
@@ -36,17 +34,10 @@ async def stack(stack_folder: Path) -> AsyncIterator[FaultStack]:
         yield started
 
 
-@pytest.fixture
-async def darbar(stack: FaultStack) -> AsyncIterator[Darbar]:
-    await stack.ready()
-    async with Darbar(stack.url, backoff=BACKOFF) as opened:
-        yield opened
-
-
 async def test_a_load_that_fails_is_repeated_and_every_table_moves_on(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    everything = await _tables(darbar)
+    everything = await _tables(guests)
     async with everything.played():
         async with _event_table_locked(stack):
             await _kill_owner(stack)
@@ -61,9 +52,9 @@ async def test_a_load_that_fails_is_repeated_and_every_table_moves_on(
 
 
 async def test_connections_that_are_cut_while_tables_are_loaded_only_delay_them(
-    stack: FaultStack, darbar: Darbar, count: Count
+    stack: FaultStack, guests: Darbar, count: Count
 ) -> None:
-    everything = await _tables(darbar)
+    everything = await _tables(guests)
     async with everything.played():
         await _kill_owner(stack)
         killed = await stack.kill_sessions(seconds(short=6, long=30))
@@ -73,8 +64,8 @@ async def test_connections_that_are_cut_while_tables_are_loaded_only_delay_them(
     assert killed > 10
 
 
-async def test_a_planned_stop_does_not_wait_for_strangers(stack: FaultStack, darbar: Darbar, count: Count) -> None:
-    everything = await _tables(darbar)
+async def test_a_planned_stop_does_not_wait_for_strangers(stack: FaultStack, guests: Darbar, count: Count) -> None:
+    everything = await _tables(guests)
     owner = await stack.owner()
     async with everything.played(), AsyncExitStack() as sockets:
         await _silent_sockets(sockets, owner.address)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from whole_games import BACKOFF, SETTINGS, new_folder
+from whole_games import BACKOFF, local_server, new_folder
 
 from darbar_client import Darbar, Player, TableSocket
 from darbar_client.demo.local_server import LocalServer
@@ -27,14 +27,8 @@ LONG_COUNT_IN = {"DARBAR_TABLE_COUNT_IN_SECONDS": "300", "DARBAR_TABLE_VOTE_SECO
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def voting_server(stack_folder: Path) -> AsyncIterator[LocalServer]:
-    started = LocalServer(new_folder(stack_folder, "votes"), settings={**SETTINGS, **LONG_COUNT_IN})
-    await started.start()
-    try:
+    async with local_server(new_folder(stack_folder, "votes"), LONG_COUNT_IN) as started:
         yield started
-    finally:
-        if not started.is_running:
-            await started.start()
-        await started.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

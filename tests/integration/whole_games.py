@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from darbar_client import Backoff, Darbar, TableSocket
 from darbar_client.demo.checks import Check, Evidence, checks, gather
-from darbar_client.demo.local_server import QUICK
+from darbar_client.demo.local_server import QUICK, LocalServer
 from darbar_client.demo.playing import Commentator as Commentator
 from darbar_client.demo.playing import Participant, all_leave, joined, play_game, seated
 
@@ -31,6 +32,20 @@ def new_folder(parent: Path, name: str) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
     folder.chmod(OTHERS_MAY_ENTER)
     return folder
+
+
+@asynccontextmanager
+async def local_server(folder: Path, settings: Mapping[str, str] | None = None) -> AsyncIterator[LocalServer]:
+    """A server, with settings beside the usual ones. Whatever was done to it, its children are gone afterwards."""
+    started = LocalServer(folder, settings={**SETTINGS, **(settings or {})})
+    await started.start()
+    try:
+        yield started
+    finally:
+        if not started.is_running:
+            # Only a new start finds the PostgreSQL and NATS that a killed one left behind.
+            await started.start()
+        await started.stop()
 
 
 class Game:
