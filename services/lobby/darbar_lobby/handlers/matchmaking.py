@@ -6,8 +6,8 @@ import secrets
 
 import msgspec
 
-from darbar_contracts.api import NewTable, QuickPlay, TableRef
-from darbar_contracts.refusals import REFUSALS, Reason
+from darbar_contracts.api import NewTable, Problem, QuickPlay, TableRef
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person, TableLook, TableTerms
 from darbar_kit.errors import Refused
 from darbar_lobby.domain.directory_model import DirectoryEntry
@@ -70,11 +70,11 @@ class Matchmaker:
 
     async def _where_one_sits(self, account_id: str, body: QuickPlay, answer: StoredAnswer) -> StoredAnswer:
         """Tables refuse who has a seat of which the directory has not heard yet: it may be what is sought."""
-        if answer.status != REFUSALS[Reason.SEATED_ELSEWHERE].status:
+        problem = msgspec.json.decode(answer.body, type=Problem) if answer.status >= 400 else None
+        if problem is None or problem.code != Reason.SEATED_ELSEWHERE or "table_id" not in problem.details:
             return answer
-        table_id = msgspec.json.decode(answer.body, type=_SeatedElsewhere).details.get("table_id")
         try:
-            look = None if table_id is None else await self._table_client.look(str(table_id))
+            look = await self._table_client.look(str(problem.details["table_id"]))
         except TableGone:
             return answer
         if look is None or not sits_in(look, account_id) or not _is_sought(look.terms, body):
@@ -126,10 +126,6 @@ class Matchmaker:
         if look is not None and (sits_in(look, new.account_id) or has_room(look, place.held_by)):
             return look
         return None
-
-
-class _SeatedElsewhere(msgspec.Struct, frozen=True):
-    details: dict[str, object] = {}
 
 
 def _is_sought(terms: TableTerms, body: QuickPlay) -> bool:

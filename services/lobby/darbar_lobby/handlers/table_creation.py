@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from darbar_contracts.api import NewTable, TableRef
+from darbar_contracts.api import NewTable, Problem, TableRef
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_kit.errors import Refused, Unavailable
@@ -90,7 +90,7 @@ class TableCreation:
         try:
             look = await self._table_client.create(intention.request)
         except Refused as refused:
-            problem = {"code": refused.code, "message": refused.message, "details": refused.details}
+            problem = Problem(refused.code, refused.message, refused.details)
             answer = StoredAnswer(refused.status, msgspec.json.encode(problem))
             stored, _ = await self._intentions.answer(intention, answer, forget_table=True)
             return stored
