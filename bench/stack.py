@@ -41,7 +41,12 @@ ANSWER_SECONDS_MAX = 10.0
 STOP_SIGNALS = ((signal.SIGTERM, 20.0),)
 PASSWORD = "only-for-the-bench"
 # Nothing here takes work away: clients are as quick as they can be, and nobody is sent away between two windows.
-TABLE_SETTINGS = {"FRAMES_A_SECOND_MAX": "1000000", "COUNT_IN_SECONDS": "1.0", "OFFLINE_GRACE_SECONDS": "3600"}
+TABLE_SETTINGS = {
+    "FRAMES_A_SECOND_MAX": "1000000",
+    "SOCKETS_AN_ADDRESS_MAX": "0",
+    "COUNT_IN_SECONDS": "1.0",
+    "OFFLINE_GRACE_SECONDS": "3600",
+}
 WALLET_SETTINGS = {"NEW_ACCOUNT_COINS": "1000000"}
 
 
