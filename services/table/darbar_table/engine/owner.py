@@ -199,13 +199,13 @@ class Owner:
 
     def _stored(self, live: LiveTable, draft: Draft, chain: bytes) -> None:
         """The next state becomes the state; one frame a version goes to each seat."""
-        before = live.table
+        before, kinds = live.table, {type(event) for event in draft.events}
         live.table, live.chain = draft.table, chain
         if isinstance(draft.events[0], OperatorEvent):
             live.frozen = False  # And is stored so: whatever fails from here on freezes the table anew.
         self._timers.set(live, keeps_turn=draft.keeps_clock)
         remaining_ms = self._timers.remaining_ms(live)
-        if any(type(event) is RoundStarted for event in draft.events):
+        if RoundStarted in kinds:
             _disconnect_spectators(live, self._context.now())
         for event, after in zip(draft.events, draft.states, strict=True):
             if live.sockets:
@@ -216,7 +216,7 @@ class Owner:
             if type(event) is Played:
                 self._metrics.moves_by[event.by].inc()
             before = after
-        if any(type(event) is PlayerSentAway for event in draft.events):
+        if PlayerSentAway in kinds:
             _disconnect_spectators(live, self._context.now())
         self._metrics.events.inc(len(draft.events))
         self._after(live, draft)

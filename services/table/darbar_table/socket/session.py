@@ -156,8 +156,11 @@ class PlayerSocket:
     async def _next(self, hello_until: float) -> bytes | None:
         """The next message; None at the end. One deadline for hello, whatever pings and pongs come before it."""
         try:
-            async with asyncio.timeout_at(hello_until if self._link is None else None):
+            if self._link is not None:
                 message = await self._web_socket.receive()
+            else:
+                async with asyncio.timeout_at(hello_until):
+                    message = await self._web_socket.receive()
         except TimeoutError:
             self.close(TableReason.HELLO_EXPECTED, "No hello came.")
             return None
