@@ -312,3 +312,21 @@ def test_a_sum_that_the_wallet_does_not_accept_is_a_fault_of_ours() -> None:
     refund = Script().sit(BOB, CYN, DAN).zero().leaves(BOB).wallet()
     with pytest.raises(SettleRefused, match="already_settled"):
         refund.wallet(done=False, reason="already_settled")
+
+
+@pytest.mark.ruling("TL-33")
+def test_tl_33_nobody_sits_down_at_a_table_that_everybody_has_left_while_its_pot_is_given_up() -> None:
+    script = king_between_rounds().leaves(ANN, BOB, CYN, DAN)
+    assert settle_of(script).purpose == SettlePurpose.TABLE_CLOSED
+    with pytest.raises(Refused, match="table_closed"):
+        script.sit(EVE)
+    script.wallet()
+    assert script.phase is Phase.CLOSED
+
+
+@pytest.mark.ruling("TL-39")
+def test_tl_39_the_wallet_is_asked_the_same_again_when_somebody_has_sat_down_meanwhile() -> None:
+    script = king_between_rounds().leaves(DAN).asks(ANN, "end_game").agrees(BOB, CYN)
+    request = settle_of(script)
+    assert request.purpose == SettlePurpose.ENDED_EARLY
+    assert settle_of(script.sit(EVE)) == request

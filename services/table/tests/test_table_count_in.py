@@ -338,3 +338,18 @@ def test_cp_7_the_bag_runs_on_across_rounds_and_games() -> None:
         assert (flags.count(True), len(flags)) == (5, 7)
         assert [shown.bag_seed for shown in rounds if shown.bag == number] == [None] * 6 + [bag.seed]
     assert {shown.game for shown in rounds if shown.bag == 1} == {1, 2}
+
+
+@pytest.mark.ruling("TL-13")
+def test_tl_13_who_has_to_wait_a_minute_waits_also_when_the_others_have_begun_a_round() -> None:
+    script = full().leaves(DAN)
+    for _ in range(STOPS - 1):
+        script.sit(DAN).leaves(DAN)
+    script.sit(EVE).zero().wallet().leaves(EVE).play_round().wallet()
+    assert script.table.seat_of("eve") is None
+    with pytest.raises(Refused, match="sitting_paused"):
+        script.sit(DAN)
+    script.now += timedelta(seconds=SETTINGS.sitting_pause_seconds)
+    assert script.sit(DAN).phase is Phase.COUNTING_IN
+    script.leaves(DAN)
+    assert len(script.all(events.SittingPaused)) == 1, "stops of before the deal are not counted any more"

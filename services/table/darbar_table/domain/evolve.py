@@ -295,7 +295,7 @@ def _round_started(table: Table, event: events.RoundStarted) -> Table:
         bag=replace(bag, used=bag.used + 1),
         count_in=None,
         running=Round(count_in.server_seed, count_in.strings, event.left_out, filtered, chance),
-        stoppers=(),
+        stoppers=tuple(replace(one, count=0) for one in table.stoppers if one.paused_until is not None),
     )
 
 

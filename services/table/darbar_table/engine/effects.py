@@ -153,6 +153,8 @@ def wallet_request(
 
 
 def _settle_request(table: Table, asked: SettleAsked, holders: tuple[str | None, ...]) -> SettleRequest:
+    """Where nobody wins, people may sit down while the wallet is asked: its request does not depend on them."""
+    payees = holders if any(asked.shares) else ()
     return SettleRequest(
         key=asked.key,
         stake_key=asked.stake_key,
@@ -164,5 +166,5 @@ def _settle_request(table: Table, asked: SettleAsked, holders: tuple[str | None,
         bets_back=asked.bets_back,
         forfeit_coins=asked.forfeit_coins,
         rounding_coins=asked.rounding_coins,
-        present_holders=tuple(holder for holder in holders if holder is not None),
+        present_holders=tuple(holder for holder in payees if holder is not None),
     )

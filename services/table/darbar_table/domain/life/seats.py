@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from darbar_contracts.bots import BOT_NAMES
 from darbar_contracts.frames import Leave, SendBotAway, Sit, StartNow, TableReason
+from darbar_contracts.wallet import SettlePurpose
 from darbar_kit.names import told_apart
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
@@ -31,6 +32,8 @@ def sit(draft: Draft, act: Act, frame: Sit) -> None:
         raise refused(TableReason.ALREADY_SEATED)
     refuse_the_short(act.balance_coins, table.terms.bet_coins)
     _refuse_the_paused(draft, account_id)
+    if isinstance(table.asked, events.SettleAsked) and table.asked.purpose is SettlePurpose.TABLE_CLOSED:
+        raise refused(TableReason.TABLE_CLOSED)  # TL-33: everybody has left, and the pot is being given up.
     number = _next_seat(table) if frame.seat is None else _asked_seat(table, frame.seat)
     if table.seats[number].player is not None:
         free(draft, number, "taken_over", quits=counts_as_quit(table))
