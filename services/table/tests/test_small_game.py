@@ -125,7 +125,9 @@ async def test_a_game_that_only_a_test_registers_is_played_to_its_end(
     paid = stack.wallet.requests[:4]
     assert [type(request) for request in paid] == [StakeRequest, SettleRequest] * 2
     settled = [request for request in paid if isinstance(request, SettleRequest)]
-    assert [sum(s.coins for s in r.shares) + r.rounding_coins for r in settled] == [4 * BET_COINS] * 2  # Three may share 400.
+    assert [sum(s.coins for s in r.shares) + r.rounding_coins for r in settled] == [
+        4 * BET_COINS
+    ] * 2  # Three may share 400.
 
 
 async def test_the_law_sees_what_a_seat_receives(start_table: StartTable, table_database: TestDatabase) -> None:
