@@ -8,147 +8,34 @@ who plays when and how a round came out is told.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
 
-COUNT_IN_SECONDS, SEEDS_SECONDS, VOTE_SECONDS, VOTE_PAUSE_SECONDS = 7.0, 1.0, 20.0, 10.0
-KEPT_IN_GAME_SECONDS, KEPT_BEFORE_SECONDS, SENT_AWAY_SECONDS, STOPPER_SECONDS = 600.0, 60.0, 600.0, 60.0
-SAME_TURN_SECONDS = 5.0
-VOTES_A_MINUTE, STOPS, EXPIRIES, BOT_ROUNDS = 6, 3, 5, 3
-BUSY = ("staking", "playing", "settling", "refunding")
-DEALING = ("opening_seeds", *BUSY)
-STEPS_MAX = 10
-
-Clock = tuple[object, ...]
-
-
-class No(Exception):
-    """The table has to refuse this, with this code."""
-
-
-@dataclass
-class Chair:
-    """Who sits there: an account, a bot, nobody."""
-
-    who: str | None = None
-    bot: bool = False
-    online: bool = True
-    left: bool = False
-    idle: bool = False
-    bot_plays: bool = False
-    expiries: int = 0
-    bot_rounds: int = 0
-    sitting: int = 0
-    only_by_vote: bool = False
-    emptied_by: str | None = None
-
-    @property
-    def free(self) -> bool:
-        return self.who is None and not self.bot
-
-    @property
-    def away(self) -> bool:
-        return self.who is not None and (self.left or self.idle or not self.online)
+from plain_company import (
+    BOT_ROUNDS,
+    BUSY,
+    COUNT_IN_SECONDS,
+    DEALING,
+    EXPIRIES,
+    KEPT_BEFORE_SECONDS,
+    KEPT_IN_GAME_SECONDS,
+    SAME_TURN_SECONDS,
+    SEEDS_SECONDS,
+    SENT_AWAY_SECONDS,
+    STEPS_MAX,
+    VOTE_PAUSE_SECONDS,
+    VOTE_SECONDS,
+    VOTES_A_MINUTE,
+    Clock,
+    No,
+    Outcome,
+    Payment,
+    PlainCompany,
+    PlainSeat,
+    Pot,
+    Vote,
+)
 
 
-@dataclass
-class Vote:
-    about: str
-    seat: int | None
-    asker: str
-    silent: set[str]
-    ends: float
-
-
-@dataclass
-class Pot:
-    """Who paid for each seat (None: the house, for a bot), and who of them has the bet back in the end."""
-
-    payers: tuple[str | None, ...] = ()
-    given_up: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a round came out."""
-
-    winners: tuple[int, ...]
-    pays_again: bool
-    game_over: bool
-
-
-@dataclass(frozen=True)
-class Payment:
-    """What the wallet has to be asked: everything back to who paid it, or shares by seat and the rest."""
-
-    purpose: str
-    shares: tuple[int, ...] = ()
-    pays_again: tuple[int, ...] = ()
-    back: tuple[int, ...] = ()
-    forfeit: int = 0
-    rounding: int = 0
-
-
-class PlainTable:
-    def __init__(
-        self,
-        host: str,
-        *,
-        seats: int,
-        teams: tuple[tuple[int, ...], ...],
-        bet: int,
-        turn_seconds: float,
-        pot_is_for_the_game: bool,
-        host_deals: bool,
-    ) -> None:
-        self.now = 0.0
-        self.chairs = [Chair(who=host), *(Chair() for _ in range(seats - 1))]
-        self.teams, self.bet, self.turn_seconds = teams, bet, turn_seconds
-        self.pot_is_for_the_game, self.host_deals = pot_is_for_the_game, host_deals
-        self.phase, self.host, self.game, self.round = "waiting", 0, 1, 0
-        self.started = self.in_company = self.counts = self.ending = self.voided = False
-        self.round_is_played = True
-        self.sittings = self.count_ins = 0
-        self.start_wanted = False
-        self.ready: set[str] = set()
-        self.committed: set[str] = set()
-        self.opened: set[str] = set()
-        self.pot: Pot | None = None
-        self.payment: Payment | None = None
-        self.outcome: Outcome | None = None
-        self.vote: Vote | None = None
-        self.vote_pauses: dict[tuple[str, int | None], float] = {}
-        self.votes_of: dict[str, list[float]] = {}
-        self.stops: dict[str, int] = {}
-        self.not_before: dict[tuple[str, str], float] = {}
-        self.quits: list[str] = []
-        self.gave_up: list[str] = []
-        self.games: list[str] = []
-        self.turn: tuple[int, int] = (0, 0)
-        self.clocks: dict[Clock, float] = {}
-        self._culprit: str | None = None
-        self._company_changed = False
-
-    # What can be asked about it.
-
-    @property
-    def people(self) -> list[str]:
-        return [chair.who for chair in self.chairs if chair.who is not None]
-
-    def seat(self, who: str) -> int | None:
-        return next((number for number, chair in enumerate(self.chairs) if chair.who == who), None)
-
-    def a_bot_decides(self, seat: int) -> bool:
-        chair = self.chairs[seat]
-        return chair.bot or chair.away or chair.bot_plays
-
-    @property
-    def full(self) -> bool:
-        return not any(chair.free for chair in self.chairs)
-
-    def takeable(self, seat: int) -> bool:
-        chair = self.chairs[seat]
-        return chair.free or (chair.away and self.started and self.phase == "waiting")
-
+class PlainTable(PlainCompany):
     # Commands of people.
 
     def sit(self, who: str, seat: int | None, coins: int) -> None:
@@ -166,7 +53,7 @@ class PlainTable:
             raise No("seat_taken")
         self._take_from_the_absent(seat)
         self.sittings += 1
-        self.chairs[seat] = Chair(who=who, sitting=self.sittings)
+        self.plain_seats[seat] = PlainSeat(who=who, sitting=self.sittings)
         self._company_changed = True
         if self.pot is not None:
             self.pot.given_up.discard(who)
@@ -175,16 +62,18 @@ class PlainTable:
         self._note_company()
 
     def leave(self, who: str) -> None:
-        chair = self._chair(who)
+        plain_seat = self._plain_seat(who)
         if self.phase not in BUSY:
             self._stand_up(who, quits=self.counts and self.pot is not None)
-        elif not chair.left:
-            chair.left = True
+        elif not plain_seat.left:
+            plain_seat.left = True
             self._has_no_say(who)
 
     def start_now(self, who: str) -> None:
-        self._chair(who)
-        empty = [seat for seat, chair in enumerate(self.chairs) if chair.free and not chair.only_by_vote]
+        self._plain_seat(who)
+        empty = [
+            seat for seat, plain_seat in enumerate(self.plain_seats) if plain_seat.free and not plain_seat.only_by_vote
+        ]
         first_count_in = self.phase == "counting_in" and self.round == 1
         if self.phase in DEALING or not (empty or first_count_in):
             raise No("not_now")
@@ -195,7 +84,7 @@ class PlainTable:
         self._acts(who)
 
     def is_ready(self, who: str) -> None:
-        self._chair(who)
+        self._plain_seat(who)
         if self.phase != "counting_in":
             raise No("not_now")
         self.ready.add(who)
@@ -211,18 +100,18 @@ class PlainTable:
         self._acts(who)
 
     def is_back(self, who: str) -> None:
-        chair = self._chair(who)
-        if not (chair.away or chair.bot_plays or chair.expiries):
+        plain_seat = self._plain_seat(who)
+        if not (plain_seat.away or plain_seat.bot_plays or plain_seat.expiries):
             raise No("not_now")
         self._acts(who)
 
     def send_bot_away(self, who: str, seat: int) -> None:
-        self._chair(who)
+        self._plain_seat(who)
         if self.phase in DEALING:
             raise No("round_running")
-        if not self.chairs[seat].bot:
+        if not self.plain_seats[seat].bot:
             raise No("not_a_bot")
-        self.chairs[seat] = Chair(only_by_vote=True, emptied_by=who)
+        self.plain_seats[seat] = PlainSeat(only_by_vote=True, emptied_by=who)
         self._culprit, self._company_changed = who, True
         self._acts(who)
 
@@ -232,7 +121,7 @@ class PlainTable:
             raise No("not_host")
         if self.started or self.phase in DEALING:
             raise No("not_now")
-        other = self.chairs[seat].who
+        other = self.plain_seats[seat].who
         if other is None or seat == own:
             raise No("nobody_else_there")
         self.not_before["sent_away", other] = self.now + SENT_AWAY_SECONDS
@@ -246,21 +135,21 @@ class PlainTable:
             raise No("not_host")
         if self.phase != "waiting" or self.game > 1 or self.count_ins:
             raise No("not_now")
-        if any(chair.who is not None for chair in self.chairs[seats:]):
+        if any(plain_seat.who is not None for plain_seat in self.plain_seats[seats:]):
             raise No("option_invalid")
-        if seats != len(self.chairs):
-            self.chairs = [*self.chairs[:seats], *(Chair() for _ in range(seats - len(self.chairs)))]
+        if seats != len(self.plain_seats):
+            self.plain_seats = [*self.plain_seats[:seats], *(PlainSeat() for _ in range(seats - len(self.plain_seats)))]
             self._company_changed = True
         self._acts(who)
 
     def commit(self, who: str) -> None:
-        self._chair(who)
+        self._plain_seat(who)
         if self.phase != "counting_in" or who in self.committed:
             raise No("seed_late")
         self.committed.add(who)
 
     def open(self, who: str) -> None:
-        self._chair(who)
+        self._plain_seat(who)
         if self.phase != "opening_seeds" or who not in self.committed - self.opened:
             raise No("seed_late")
         self.opened.add(who)
@@ -285,14 +174,14 @@ class PlainTable:
         self._acts(who)
         asked.append(self.now)
         silent = {
-            chair.who
-            for number, chair in enumerate(self.chairs)
-            if chair.who and not chair.left and (about != "partner" or self._is_opponent(number))
+            plain_seat.who
+            for number, plain_seat in enumerate(self.plain_seats)
+            if plain_seat.who and not plain_seat.left and (about != "partner" or self._is_opponent(number))
         }
         self.vote = Vote(about, seat, who, silent - {who}, self.now + VOTE_SECONDS)
 
     def answer(self, who: str, *, agree: bool) -> None:
-        self._chair(who)
+        self._plain_seat(who)
         if self.vote is None:
             raise No("vote_over")
         if who not in self.vote.silent:
@@ -313,7 +202,7 @@ class PlainTable:
                     raise No("not_now")
                 if seat is None:
                     raise No("seat_unknown")
-                if not self._is_opponent(seat) or self.chairs[seat].free:
+                if not self._is_opponent(seat) or self.plain_seats[seat].free:
                     raise No("not_an_opponent")
             case "bot":
                 if seat is None:
@@ -338,7 +227,7 @@ class PlainTable:
         vote = self.vote
         if vote is None:
             return False
-        asker = next((chair for chair in self.chairs if chair.who == vote.asker), None)
+        asker = next((plain_seat for plain_seat in self.plain_seats if plain_seat.who == vote.asker), None)
         if asker is None or asker.left or not self._makes_sense(vote):
             self._end_vote(agreed=False, pauses=False)
         elif not vote.silent:
@@ -362,8 +251,8 @@ class PlainTable:
         if vote.about == "partner":
             assert vote.seat is not None
             (partner,) = (seat for team in self.teams if self.host in team for seat in team if seat != self.host)
-            chairs = self.chairs
-            chairs[partner], chairs[vote.seat] = chairs[vote.seat], chairs[partner]
+            plain_seats = self.plain_seats
+            plain_seats[partner], plain_seats[vote.seat] = plain_seats[vote.seat], plain_seats[partner]
             self.phase = "waiting"
         elif vote.about == "bot":
             assert vote.seat is not None
@@ -378,12 +267,12 @@ class PlainTable:
     # Connections, clocks, operators.
 
     def connected(self, who: str) -> None:
-        if self.seat(who) is not None and not self._chair(who).online:
+        if self.seat(who) is not None and not self._plain_seat(who).online:
             self._comes_back(who)
 
     def disconnected(self, who: str) -> None:
         if self.seat(who) is not None:
-            self._chair(who).online = False
+            self._plain_seat(who).online = False
 
     def rings(self, clock: Clock) -> None:
         """A clock that does not run any more has no effect. That of a turn is the cards' own: see `decided`."""
@@ -395,7 +284,11 @@ class PlainTable:
             case "seeds":
                 self._begin()
             case "kept":
-                who = next(chair.who for chair in self.chairs if chair.sitting == clock[1] and chair.who is not None)
+                who = next(
+                    plain_seat.who
+                    for plain_seat in self.plain_seats
+                    if plain_seat.sitting == clock[1] and plain_seat.who is not None
+                )
                 self._stand_up(who, quits=self.started and self.counts)
             case "vote":
                 assert self.vote is not None
@@ -417,19 +310,19 @@ class PlainTable:
 
     def decided(self, seat: int, by: str, *, told_by: str | None) -> None:
         """A decision of a seat was made: by the player who said it, a bot, or the fallback when time was up."""
-        chair = self.chairs[seat]
+        plain_seat = self.plain_seats[seat]
         assert self.phase == "playing"
         if told_by is not None:
-            assert (by, chair.who) == ("player", told_by)
-            if chair.away or chair.bot_plays:
+            assert (by, plain_seat.who) == ("player", told_by)
+            if plain_seat.away or plain_seat.bot_plays:
                 self._comes_back(told_by)
-            chair.expiries = 0
+            plain_seat.expiries = 0
         elif self.a_bot_decides(seat):
             assert by == "bot"
         else:
             assert by == "clock"
-            chair.expiries += 1
-            chair.bot_plays = chair.expiries >= EXPIRIES
+            plain_seat.expiries += 1
+            plain_seat.bot_plays = plain_seat.expiries >= EXPIRIES
 
     def round_ended(self, outcome: Outcome) -> None:
         """After its last decision."""
@@ -440,11 +333,11 @@ class PlainTable:
             self._after_round()
 
     def _shares(self, outcome: Outcome) -> Payment:
-        seats, winners = range(len(self.chairs)), outcome.winners
+        seats, winners = range(len(self.plain_seats)), outcome.winners
         again = tuple(seat for seat in seats if outcome.pays_again and seat not in winners)
         back = self._bets_back()
         share, rounding = divmod(self.bet * (len(seats) + len(again) - len(back)), len(winners))
-        forfeiting = [seat for seat in winners if self.chairs[seat].away and not outcome.game_over]
+        forfeiting = [seat for seat in winners if self.plain_seats[seat].away and not outcome.game_over]
         return Payment(
             "game_ended" if outcome.game_over else "round_ended",
             tuple(share if seat in winners and seat not in forfeiting else 0 for seat in seats),
@@ -462,11 +355,13 @@ class PlainTable:
     def _after_round(self) -> None:
         assert self.outcome is not None
         self.phase = "waiting"
-        for chair in self.chairs:
-            if chair.who is not None and not chair.away and chair.bot_rounds >= BOT_ROUNDS:
-                chair.idle = True
+        for plain_seat in self.plain_seats:
+            if plain_seat.who is not None and not plain_seat.away and plain_seat.bot_rounds >= BOT_ROUNDS:
+                plain_seat.idle = True
         if self.outcome.game_over:
-            self._end_game("played", [chair.who for chair in self.chairs if chair.who and chair.away])
+            self._end_game(
+                "played", [plain_seat.who for plain_seat in self.plain_seats if plain_seat.who and plain_seat.away]
+            )
         elif not self.ending:
             for who in self._those_who_left():
                 self._stand_up(who, quits=self.counts, in_round=True)
@@ -475,8 +370,8 @@ class PlainTable:
         self.games.append(how)
         self.game, self.round, self.round_is_played = self.game + 1, 0, True
         self.started = self.in_company = self.counts = self.ending = False
-        for chair in self.chairs:
-            chair.left, chair.only_by_vote, chair.emptied_by = False, False, None
+        for plain_seat in self.plain_seats:
+            plain_seat.left, plain_seat.only_by_vote, plain_seat.emptied_by = False, False, None
         for who in go:
             self._stand_up(who)
 
@@ -487,7 +382,7 @@ class PlainTable:
         payment, self.payment = self.payment, None
         match self.phase:
             case "staking" if done:
-                self.pot = Pot(tuple(chair.who for chair in self.chairs))
+                self.pot = Pot(tuple(plain_seat.who for plain_seat in self.plain_seats))
                 if self._those_who_left():
                     self._ask_wallet("refunding", Payment("left_while_staking"))
                 else:
@@ -544,11 +439,15 @@ class PlainTable:
             return True
         if not self.people:
             return self._is_empty()
-        if self.chairs[self.host].who is None:
-            sitting = [(chair.sitting, seat) for seat, chair in enumerate(self.chairs) if chair.who is not None]
+        if self.plain_seats[self.host].who is None:
+            sitting = [
+                (plain_seat.sitting, seat)
+                for seat, plain_seat in enumerate(self.plain_seats)
+                if plain_seat.who is not None
+            ]
             self.host, self._company_changed = min(sitting)[1], True
             return True
-        if self.phase == "waiting" and self.full and not any(chair.away for chair in self.chairs):
+        if self.phase == "waiting" and self.full and not any(plain_seat.away for plain_seat in self.plain_seats):
             self._start_count_in()
             return True
         if self.phase == "counting_in" and (self.start_wanted or self.ready.issuperset(self.people)):
@@ -567,7 +466,7 @@ class PlainTable:
             self._end_game("ended_early", self._those_who_left())
         else:
             back = self._bets_back([None, *self.people])
-            forfeit = self.bet * (len(self.chairs) - len(back))
+            forfeit = self.bet * (len(self.plain_seats) - len(back))
             self._ask_wallet("settling" if forfeit else "refunding", Payment("ended_early", back=back, forfeit=forfeit))
         return True
 
@@ -578,7 +477,7 @@ class PlainTable:
             self.phase = "closed"
         else:
             back = self._bets_back()
-            forfeit = self.bet * (len(self.chairs) - len(back))
+            forfeit = self.bet * (len(self.plain_seats) - len(back))
             self._ask_wallet("settling", Payment("table_closed", back=back, forfeit=forfeit))
         return True
 
@@ -590,7 +489,7 @@ class PlainTable:
         self.ready, self.committed, self.opened = set(), set(), set()
 
     def _zero(self) -> None:
-        away = next((chair.who for chair in self.chairs if chair.away), None)
+        away = next((plain_seat.who for plain_seat in self.plain_seats if plain_seat.away), None)
         if away is not None:
             self.phase = "waiting"
             self._stops_a_count_in(away)
@@ -612,8 +511,8 @@ class PlainTable:
         self.phase = "playing"
         self.counts = self.counts or self.in_company
         self.stops = {}
-        for chair in self.chairs:
-            chair.bot_rounds = chair.bot_rounds + 1 if chair.bot_plays else 0
+        for plain_seat in self.plain_seats:
+            plain_seat.bot_rounds = plain_seat.bot_rounds + 1 if plain_seat.bot_plays else 0
 
     def _running(self) -> Iterator[tuple[Clock, float]]:
         match self.phase:
@@ -625,9 +524,9 @@ class PlainTable:
                 yield ("turn", self.game, *self.turn), self.now + self.turn_seconds
             case "waiting":
                 seconds = KEPT_IN_GAME_SECONDS if self.started else KEPT_BEFORE_SECONDS
-                for chair in self.chairs:
-                    if chair.away:
-                        yield ("kept", chair.sitting, self.started), self.now + seconds
+                for plain_seat in self.plain_seats:
+                    if plain_seat.away:
+                        yield ("kept", plain_seat.sitting, self.started), self.now + seconds
         if self.vote is not None:
             yield ("vote", self.vote.asker), self.vote.ends
 
@@ -635,82 +534,3 @@ class PlainTable:
         """The same seat decides on, with what it had left, and some seconds at least (CP-16)."""
         turn = next(clock for clock in self.clocks if clock[0] == "turn")
         self.clocks[turn] = max(before, self.now + SAME_TURN_SECONDS)
-
-    # Small things.
-
-    def _seat(self, who: str) -> int:
-        seat = self.seat(who)
-        if seat is None:
-            raise No("not_seated")
-        return seat
-
-    def _chair(self, who: str) -> Chair:
-        return self.chairs[self._seat(who)]
-
-    def _next_seat(self) -> int:
-        ours = next((team for team in self.teams if self.host in team), ())
-        order = sorted(range(len(self.chairs)), key=lambda seat: (seat not in ours, seat))
-        free = [seat for seat in order if self.chairs[seat].free]
-        kept = [seat for seat in order if self.takeable(seat)]
-        if not kept:
-            raise No("table_full")
-        return (free or kept)[0]
-
-    def _seat_bot(self, seat: int) -> None:
-        self._take_from_the_absent(seat)
-        self.chairs[seat] = Chair(bot=True)
-        self._company_changed = True
-
-    def _take_from_the_absent(self, seat: int) -> None:
-        who = self.chairs[seat].who
-        if who is not None:
-            self._stand_up(who, quits=self.started and self.counts)
-
-    def _stand_up(self, who: str, *, quits: bool = False, in_round: bool = False) -> None:
-        """Nobody quits who only gives up waiting for somebody else inside a stake unit: they have their bet back."""
-        seat = self._seat(who)
-        waits = self.pot is not None and self.phase == "waiting" and not in_round
-        if waits and any(chair.emptied_by not in (None, who) for chair in self.chairs):
-            assert self.pot is not None
-            self.gave_up.append(who)
-            if who in self.pot.payers:
-                self.pot.given_up.add(who)
-        elif quits:
-            self.quits.append(who)
-        self.chairs[seat] = Chair(only_by_vote=True, emptied_by=who) if self.started else Chair()
-        self._culprit, self._company_changed = who, True
-        self._has_no_say(who)
-
-    def _has_no_say(self, who: str) -> None:
-        if self.vote is not None:
-            self.vote.silent.discard(who)
-
-    def _stops_a_count_in(self, who: str, *, stands_up: bool = False) -> None:
-        quits = False
-        if stands_up:
-            self._stand_up(who)
-        self.stops[who] = self.stops.get(who, 0) + 1
-        if self.stops[who] < STOPS:
-            return
-        self.not_before["sitting_paused", who] = self.now + STOPPER_SECONDS
-        self._company_changed = True
-        if self.seat(who) is not None:
-            quits = self._chair(who).away and self.started and self.counts
-            self._stand_up(who, quits=quits)
-
-    def _those_who_left(self) -> list[str]:
-        return [chair.who for chair in self.chairs if chair.who is not None and chair.left]
-
-    def _acts(self, who: str) -> None:
-        """Any own action: the seat is the player's again."""
-        if self.seat(who) is not None:
-            self._comes_back(who)
-
-    def _comes_back(self, who: str) -> None:
-        chair = self._chair(who)
-        self.chairs[self._seat(who)] = replace(
-            chair, online=True, left=False, idle=False, bot_plays=False, expiries=0, bot_rounds=0
-        )
-
-    def _note_company(self) -> None:
-        self.in_company = self.in_company or (self.started and len(self.people) > 1)

@@ -15,8 +15,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import plain_table
-from plain_table import No, Outcome, PlainTable
+from plain_company import Clock, No, Outcome, PlainSeat
+from plain_table import PlainTable
+from plain_wallet import PlainWallet
 from table_scripts import SETTINGS
 
 from darbar_contracts import frames
@@ -56,68 +57,6 @@ START = datetime(2026, 11, 29, 12, tzinfo=UTC)
 WALLET_SECONDS = (0.0, 0.0, 0.2, 3.0, 45.0)
 ACTIONS_MAX = 220
 ENDING_STEPS_MAX = 200
-
-
-class PlainWallet:
-    """Every account's coins, and what lies in pots and reserves; refuses as the real one does."""
-
-    def __init__(self, coins: dict[str, int]) -> None:
-        self.coins: dict[str | None, int] = {who: coins[who] for who in coins}
-        self.coins[None] = 100_000  # The house, and its bots.
-        self.stakes: dict[str, StakeRequest] = {}
-        self.closed: dict[str, str] = {}
-        self.first_sum = self.sum
-
-    @property
-    def sum(self) -> int:
-        lying = sum(2 * one.bet_coins * len(one.seats) for key, one in self.stakes.items() if key not in self.closed)
-        return sum(self.coins.values()) + lying
-
-    def asked(self, request: StakeRequest | SettleRequest | RefundRequest) -> WalletAnswer:
-        match request:
-            case StakeRequest():
-                return self._stake(request)
-            case SettleRequest():
-                return self._settle(request)
-            case RefundRequest():
-                return self._refund(request)
-
-    def _stake(self, request: StakeRequest) -> WalletAnswer:
-        if request.key in self.closed:
-            return WalletAnswer(False, "stake_cancelled")
-        people = [seat.account_id for seat in request.seats]
-        short = tuple(who for who in people if who is not None and self.coins[who] < 2 * request.bet_coins)
-        if short:
-            return WalletAnswer(False, "short_of_coins", short)
-        for who in people:
-            self.coins[who] -= 2 * request.bet_coins
-        self.stakes[request.key] = request
-        return WalletAnswer(True)
-
-    def _settle(self, request: SettleRequest) -> WalletAnswer:
-        if request.stake_key in self.closed:
-            kind = self.closed[request.stake_key]
-            return WalletAnswer(False, "stake_cancelled" if kind == "refund" else "already_settled")
-        stake = self.stakes[request.stake_key]
-        for seat in stake.seats:
-            self.coins[seat.account_id] += stake.bet_coins * (
-                (seat.seat not in request.pays_again) + (seat.seat in request.bets_back)
-            )
-        for share in request.shares:
-            self.coins[share.account_id] += share.coins
-        self.coins[None] += request.forfeit_coins + request.rounding_coins
-        self.closed[request.stake_key] = "settle"
-        return WalletAnswer(True)
-
-    def _refund(self, request: RefundRequest) -> WalletAnswer:
-        if self.closed.get(request.stake_key) == "settle":
-            return WalletAnswer(False, "already_settled")
-        stake = self.stakes.get(request.stake_key)
-        if stake is not None and request.stake_key not in self.closed:
-            for seat in stake.seats:
-                self.coins[seat.account_id] += 2 * stake.bet_coins
-        self.closed[request.stake_key] = "refund"
-        return WalletAnswer(True)
 
 
 @dataclass
@@ -197,7 +136,8 @@ class Simulation:
             self._all_go()
         except Exception as error:
             done = "\n".join(self.script[-60:])
-            raise AssertionError(f"{self.rules.name}, seed {self.seed}: {error} after\n{done}") from error
+            error.add_note(f"{self.rules.name}, seed {self.seed}, after\n{done}")
+            raise
         self.seen.games = self.games
         return self.seen
 
@@ -304,8 +244,8 @@ class Simulation:
         table, plain = self.table, self.plain
         assert table.phase == plain.phase, f"phase {table.phase}, not {plain.phase}"
         assert (table.game, table.round, table.host) == (plain.game, plain.round, plain.host), "game, round, host"
-        for seat, (held, chair) in enumerate(zip(table.seats, plain.chairs, strict=True)):
-            assert _seat(held) == _chair(chair), f"seat {seat}: {_seat(held)}, not {_chair(chair)}"
+        for seat, (held, plain_seat) in enumerate(zip(table.seats, plain.plain_seats, strict=True)):
+            assert _seat(held) == _plain_seat(plain_seat), f"seat {seat}: {_seat(held)}, not {_plain_seat(plain_seat)}"
         assert (table.started, table.ending, table.voided) == (plain.started, plain.ending, plain.voided), "course"
         assert not plain.started or (table.counted, table.shared) == (plain.counts, plain.in_company), "TL-28"
         pot = plain.pot
@@ -336,7 +276,7 @@ class Simulation:
             assert name == plain_name, f"clocks {mine}, not {plain}"
             assert abs(ends - plain_ends) < TICK_SECONDS, f"{name} rings at {ends}, not {plain_ends}"
 
-    def _plain_clock(self, timer: Timer) -> plain_table.Clock:
+    def _plain_clock(self, timer: Timer) -> Clock:
         """What the plain table calls a timer that was set for now."""
         clocks = self.plain.clocks
         match timer:
@@ -349,7 +289,7 @@ class Simulation:
             case KeptSeatTimer():
                 who = next((seat.player for seat in self.table.seats if seat.since == timer.since), None)
                 seat = None if who is None else self.plain.seat(who.account_id)
-                return ("kept", None if seat is None else self.plain.chairs[seat].sitting, self.table.started)
+                return ("kept", None if seat is None else self.plain.plain_seats[seat].sitting, self.table.started)
             case _:
                 return next((clock for clock in clocks if clock[0] == "vote"), ("vote",))
 
@@ -462,7 +402,9 @@ class Simulation:
 
     def _fills(self) -> None:
         """Whoever is missing comes, sooner or later."""
-        away = [chair.who for chair in self.plain.chairs if chair.who is not None and chair.away]
+        away = [
+            plain_seat.who for plain_seat in self.plain.plain_seats if plain_seat.who is not None and plain_seat.away
+        ]
         here = [who for who in self.plain.people if who not in away]
         match self.dice.randrange(6):
             case 0 | 1:
@@ -472,7 +414,7 @@ class Simulation:
             case 3 if here:
                 self._start_now(self.dice.choice(here))
             case 4 if here:
-                free = [seat for seat in range(len(self.plain.chairs)) if self.plain.takeable(seat)]
+                free = [seat for seat in range(len(self.plain.plain_seats)) if self.plain.takeable(seat)]
                 self._asks(self.dice.choice(here), "bot", self.dice.choice(free or [0]))
             case _:
                 self._wait(self.dice.choice((1.0, 10.0, 61.0)))
@@ -488,7 +430,7 @@ class Simulation:
     def _disturbs(self) -> None:
         people = self.plain.people or [NAMES[0]]
         who = self._somebody() if self.dice.random() < 0.1 else self.dice.choice(people)
-        seat = self.dice.randrange(len(self.plain.chairs))
+        seat = self.dice.randrange(len(self.plain.plain_seats))
         doings: tuple[tuple[int, Callable[[], object]], ...] = (
             (3, lambda: self._leave(who)),
             (6, lambda: self._loses_connection(who)),
@@ -618,8 +560,8 @@ def _seat(seat: Seat) -> tuple[object, ...]:
     return held if who is None else (*held, seat.online, seat.left, seat.idle, seat.bot_plays, seat.expiries)
 
 
-def _chair(chair: plain_table.Chair) -> tuple[object, ...]:
-    held = (chair.who, chair.bot, chair.only_by_vote, chair.emptied_by)
-    if chair.who is None:
+def _plain_seat(plain_seat: PlainSeat) -> tuple[object, ...]:
+    held = (plain_seat.who, plain_seat.bot, plain_seat.only_by_vote, plain_seat.emptied_by)
+    if plain_seat.who is None:
         return held
-    return (*held, chair.online, chair.left, chair.idle, chair.bot_plays, chair.expiries)
+    return (*held, plain_seat.online, plain_seat.left, plain_seat.idle, plain_seat.bot_plays, plain_seat.expiries)
