@@ -15,8 +15,9 @@ LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-em
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-run: ## everything in one process on one port, with its own PostgreSQL and NATS under ./var
+run: ## everything in one process on one port, a page to play on and its own PostgreSQL and NATS under ./var
 	bash deploy/local/setup.sh
+	bash web/build.sh --to-run
 	.venv/bin/darbar up
 
 demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0 URL=

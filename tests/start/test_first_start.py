@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import aiohttp
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 from tracked import ROOT
@@ -38,6 +39,7 @@ LOGIN_PATH = "/usr/local/bin:/usr/bin:/bin"
 USERS = "darbar-start-"
 REMOVE = "/bin/rm"
 READY = "Darbar is ready at "
+NPM_SETTINGS = ("registry", "cafile")
 # Where whoever runs a program may leave something behind.
 LEAVINGS = ("/tmp", "/var/tmp", "/var/lib", "/var/cache", "/dev/shm", "/run", "/opt", "/home", "/srv")
 
@@ -65,6 +67,7 @@ class User:
             "PYTHON": self.python,
             "PIP_NO_INDEX": "1",
             "PIP_FIND_LINKS": str(wheels),
+            **npm_settings(),
             "LANG": "C.UTF-8",
             **port,
         }
@@ -205,6 +208,20 @@ def clone(user: User, wheels: Path) -> Clone:
     return Clone(folder, user, user.variables(wheels))
 
 
+def npm_settings() -> dict[str, str]:
+    """What npm is set up for here, which a user of the test's own would not know; nothing without a Node."""
+    npm = shutil.which("npm", path=LOGIN_PATH)
+    if npm is None:
+        return {}
+    said = {name: subprocess.check_output([npm, "config", "get", name], text=True).strip() for name in NPM_SETTINGS}
+    return {f"npm_config_{name}": value for name, value in said.items() if value != "null"}
+
+
+async def page_at(url: str) -> str:
+    async with aiohttp.ClientSession() as session, session.get(url) as page:
+        return await page.text()
+
+
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) != 0
@@ -224,6 +241,9 @@ async def run_and_play_and_stop(clone: Clone, output: Path) -> None:
         await running.within(READY_SECONDS_MAX, lambda: READY in running.said or running.process.poll() is not None)
         assert READY in running.said, running.said
         url = running.said.partition(READY)[2].split()[0]
+
+        # Without Node (here its wheel can't be had either) a page says what is missing.
+        assert ("module" in await page_at(url)) == ("npm_config_registry" in clone.variables), running.said
 
         played = await play(clone, url, output.with_name(f"demo-of-{output.name}"))
         assert "No server" not in played
@@ -284,10 +304,12 @@ def test_the_data_is_in_var_and_nowhere_else(clone: Clone) -> None:
 
 
 def test_nothing_is_left_outside(clone: Clone) -> None:
-    """Beside .venv, and what Python keeps of the sources it has read."""
+    """Beside .venv, the client with what built it, and what Python keeps of the sources it has read."""
     assert sorted(path.name for path in clone.user.home.iterdir()) == ["some games"]
     ignored = git_says(clone, "status", "--porcelain", "--ignored")
-    assert {line for line in ignored if "__pycache__" not in line} == {"!! .venv/", "!! var/"}
+    client = {"!! web/dist/", "!! web/node_modules/"} if "npm_config_registry" in clone.variables else set()
+    made = {"!! .venv/", "!! build/", "!! var/", *client}
+    assert {line for line in ignored if "__pycache__" not in line} == made
     if clone.user.name.startswith(USERS):
         assert owned_by(clone.user) - clone.user.owned_before == set()
 

@@ -26,7 +26,7 @@ _WELCOME = """<h1>Darbar is running</h1>
 It speaks HTTP below <code>/v1/</code> and WebSocket below <code>/play/</code>.</p>
 <p>What to do next:</p>
 <ul>
-<li>play in this browser: build the web client with <code>make web</code>, and start Darbar again
+<li>play in this browser: the web client was not built; see what <code>make web</code> says, and start Darbar again
 <li>play a game in a terminal: <code>make demo</code>
 <li>see which games there are: <a href="/v1/games">/v1/games</a>
 <li>write a client: <a href="/v1/docs">/v1/docs</a>
