@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
-from typing import Literal
-
-import msgspec
 
 from darbar_contracts.api import (
     BlockList,
@@ -36,71 +32,16 @@ from darbar_contracts.api import (
     ToppedUp,
 )
 from darbar_contracts.refusals import Reason
+from darbar_contracts.route import HTML as HTML
+from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER as IDEMPOTENCY_KEY_HEADER
+from darbar_contracts.route import IDEMPOTENCY_KEY_PATTERN as IDEMPOTENCY_KEY_PATTERN
+from darbar_contracts.route import JSON as JSON
+from darbar_contracts.route import MARKDOWN as MARKDOWN
+from darbar_contracts.route import PATH_VALUES as PATH_VALUES
+from darbar_contracts.route import Route as Route
 from darbar_contracts.wallet import WalletAudit, WalletQuery, WalletView
 from darbar_rules.game import Refusal
 
-Presence = Literal["needed", "optional", "none"]
-
-HTML = "text/html"
-JSON = "application/json"
-MARKDOWN = "text/markdown"
-
-# Chosen anew by the client for each table that it wants.
-IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
-IDEMPOTENCY_KEY_PATTERN = "[A-Za-z0-9_-]{8,64}"
-
-# What each value in a path is.
-PATH_VALUES: Mapping[str, str] = {
-    "game": "A game's name, as in the catalogue.",
-    "table_id": "A table's id.",
-    "code": "Six digits that a host reads out.",
-    "handle": "What names a player to strangers.",
-    "token": "An invite's token, the last part of its address.",
-}
-
-
-class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """One method at one path, and everything that may come back.
-
-    `name` is the operation's in the documents, and the function's in the service's `http.py`. `answers` by status: a
-    type for JSON, a media type for a text, None for no body. `reasons` are this route's own; `refusals` are all.
-    """
-
-    name: str
-    method: Literal["GET", "POST", "PATCH", "DELETE"]
-    path: str
-    does: str
-    answers: Mapping[int, type[msgspec.Struct] | str | None]
-    reasons: tuple[Reason | Refusal, ...] = ()
-    token: Presence = "needed"
-    body: type[msgspec.Struct] | None = None
-    query: type[msgspec.Struct] | None = None
-    idempotency_key: Presence = "none"
-
-    @property
-    def refusals(self) -> tuple[Reason | Refusal, ...]:
-        """All codes with which it may refuse; what is not there just now (503) may be anything behind it."""
-        needs = (
-            (self.body is not None, _OF_BODIES),
-            (self.query is not None, (Reason.QUERY_INVALID,)),
-            (self.token != "none", (Reason.TOKEN_EXPIRED, Reason.TOKEN_INVALID)),
-            (self.token == "needed", (Reason.TOKEN_MISSING,)),
-            (self.idempotency_key != "none", (Reason.IDEMPOTENCY_KEY_INVALID, Reason.IDEMPOTENCY_KEY_REUSED)),
-            (self.idempotency_key == "needed", (Reason.IDEMPOTENCY_KEY_MISSING,)),
-        )
-        found = chain(_OF_ALL, *(codes for is_so, codes in needs if is_so), self.reasons)
-        return tuple(sorted(set(found)))
-
-
-_OF_ALL = (Reason.BAD_REQUEST, Reason.TOO_MANY_REQUESTS)
-_OF_BODIES = (
-    Reason.BODY_ENCODED,
-    Reason.BODY_INVALID,
-    Reason.BODY_NOT_JSON,
-    Reason.BODY_TOO_LARGE,
-    Reason.BODY_TOO_SLOW,
-    Reason.TEXT_INVALID,
-)
 _OF_FACES = (Reason.AVATAR_UNKNOWN, Reason.NAME_NOT_ALLOWED)
 # The table process has its own say.
 _OF_NEW_TABLES = (

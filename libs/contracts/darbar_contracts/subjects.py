@@ -23,6 +23,15 @@ TABLE_QUEUE = "table"
 BOT_DECIDE = "bot.decide"
 BOT_QUEUE = "bot"
 
+# media, asked by moderators
+MEDIA_REPORTED_NOTES = "media.reported_notes"
+MEDIA_NOTE_LINK = "media.note_link"
+MEDIA_JUDGE_NOTE = "media.judge_note"
+MEDIA_BAN_VOICE = "media.ban_voice"
+MEDIA_LIFT_VOICE_BAN = "media.lift_voice_ban"
+MEDIA_VOICE_RIGHTS = "media.voice_rights"
+MEDIA_QUEUE = "media"
+
 # milestones, kept in JetStream
 MILESTONE_STREAM = "MILESTONES"
 MILESTONE_SUBJECTS = "milestone.table.>"
@@ -76,6 +85,16 @@ _TAKE_MILESTONES = (
     f"$JS.ACK.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}.>",
 )
 
+# What moderators ask of media, over the lobby.
+_MODERATE = (
+    MEDIA_REPORTED_NOTES,
+    MEDIA_NOTE_LINK,
+    MEDIA_JUDGE_NOTE,
+    MEDIA_BAN_VOICE,
+    MEDIA_LIFT_VOICE_BAN,
+    MEDIA_VOICE_RIGHTS,
+)
+
 # Service -> (may publish, may subscribe), and the admin, as whom operators' commands ask. Its own inbox is added by the
 # server's configuration.
 PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -87,6 +106,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             table_look("*"),
             table_leave_alone("*"),
             WALLET_GRANT,
+            *_MODERATE,
             *_MAKE_MILESTONES,
             *_TAKE_MILESTONES,
         ),
