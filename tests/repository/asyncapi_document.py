@@ -12,7 +12,7 @@ from api_schemas import REF, Schema, Schemas
 from darbar_contracts import frames
 from darbar_contracts.frames import TABLE_FRAMES, CommandIdText, DecisionFrames, TableView
 from darbar_contracts.refusals import REFUSALS
-from darbar_contracts.routes import JSON
+from darbar_contracts.route import JSON
 from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import ALL
 from darbar_table.domain.events import KIND_OF, By

@@ -10,14 +10,14 @@ from api_schemas import REF, Schema, Schemas
 
 from darbar_contracts.api import Problem
 from darbar_contracts.refusals import REFUSALS, Reason, Refusal
-from darbar_contracts.routes import (
-    BY_SERVICE,
+from darbar_contracts.route import (
     IDEMPOTENCY_KEY_HEADER,
     IDEMPOTENCY_KEY_PATTERN,
     JSON,
     PATH_VALUES,
     Route,
 )
+from darbar_contracts.routes import BY_SERVICE
 from darbar_kit.http import BODY_BYTES_MAX
 
 VERSION = "1"

@@ -25,6 +25,7 @@ from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
+from darbar_local.operators import administrators
 from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, nats_url_in, urls_of_running
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import (
@@ -71,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _operate(asked)
             case "rebuild":
                 _rebuild_statistics(asked)
+            case "admin":
+                administrators.run(asked)
             case "rights":
                 print_line(_rights())
             case "version":
@@ -115,6 +118,7 @@ def command_parser() -> argparse.ArgumentParser:
     rebuilds = commands.add_parser("rebuild", help="make statistics again from the logs of all tables, while it runs")
     rebuilds.add_argument("what", choices=["statistics"])
     rebuilds.add_argument("--data", metavar="FOLDER", help="of the `darbar up` that runs (DARBAR_DATA, ./var)")
+    administrators.add_commands(commands)
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser

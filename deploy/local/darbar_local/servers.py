@@ -102,21 +102,31 @@ def nats_url_in(folder: Path, user: str) -> str:
 def urls_of_running(data: Path, given: GivenServers, urls: LobbyUrls) -> LobbyUrls:
     """How the lobby of the `darbar up` that uses this folder reaches its servers; what `urls` has stays. Raises
     Failure."""
-    folder, role = DataDir(data), service_role(BY_NAME["lobby"].database)
     nats_url = urls.nats_url or given.nats_url or nats_url_in(data, "lobby")
     if urls.database_url:
         return LobbyUrls(database_url=urls.database_url, nats_url=nats_url)
+    lobby = BY_NAME["lobby"]
+    role, instead = service_role(lobby.database), f"{lobby.prefix}DATABASE_URL"
+    database_url = _database_url_of_running(data, given, lobby, role=role, instead=instead)
+    return LobbyUrls(database_url=database_url, nats_url=nats_url)
+
+
+def owner_url_of_running(data: Path, given: GivenServers, service: Service) -> str:
+    """How the owner of a service's database reaches it, beside the `darbar up` of this folder. Raises Failure."""
+    role, instead = owner_role(service.database), f"{service.prefix}OWNER_DATABASE_URL"
+    return _database_url_of_running(data, given, service, role=role, instead=instead)
+
+
+def _database_url_of_running(data: Path, given: GivenServers, service: Service, *, role: str, instead: str) -> str:
     try:
-        admin_url = given.database_url or f"postgresql://{HOST}:{int((folder.postgres / 'port').read_text())}"
+        admin_url = given.database_url or f"postgresql://{HOST}:{int((DataDir(data).postgres / 'port').read_text())}"
         password = msgspec.json.decode((data / "passwords.json").read_bytes(), type=dict[str, str])[role]
     except (OSError, ValueError, KeyError) as error:
         raise Failure(
             ExitCode.SERVER_FAILED,
-            f"no `darbar up` runs PostgreSQL with its data in {data}: give --data, or set DARBAR_LOBBY_DATABASE_URL",
+            f"no `darbar up` runs PostgreSQL with its data in {data}: give --data, or set {instead}",
         ) from error
-    database = BY_NAME["lobby"].database
-    database_url = url_for(admin_url, database=database, user=role, password=password)
-    return LobbyUrls(database_url=database_url, nats_url=nats_url)
+    return url_for(admin_url, database=service.database, user=role, password=password)
 
 
 async def prepare_databases(admin_url: str, folder: DataDir) -> dict[str, DatabaseUrls]:

@@ -64,6 +64,12 @@ class LobbyUrls(msgspec.Struct, frozen=True, kw_only=True):
     nats_url: str = ""
 
 
+class OwnerUrl(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_LOBBY_OWNER_DATABASE_URL, by who sets administrators."""
+
+    owner_database_url: str = ""
+
+
 def load_up(environ: Mapping[str, str]) -> UpSettings:
     """Raises SettingsInvalid with all that is wrong, for any service, too: it would be found later one by one."""
     problems: list[str] = []

@@ -75,14 +75,18 @@ def _text(file: BinaryIO) -> str:
 
 
 @asynccontextmanager
-async def run(*arguments: str, variables: Mapping[str, str], folder: Path | None = None) -> AsyncIterator[Darbar]:
-    """Starts `darbar` in this folder, with these arguments and nothing but these variables; ends it when the block
-    ends."""
+async def run(
+    *arguments: str, variables: Mapping[str, str], folder: Path | None = None, typed: bytes = b""
+) -> AsyncIterator[Darbar]:
+    """Starts `darbar` in this folder, with these arguments and nothing but these variables, and with what is `typed`;
+    ends it when the block ends."""
     # Files, not pipes: what a killed run leaves behind would hold a pipe open.
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
+        given.write(typed)
+        given.seek(0)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "darbar_local", *arguments),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=given,
             stdout=output,
             stderr=complaints,
             env={"PATH": os.defpath, **variables},

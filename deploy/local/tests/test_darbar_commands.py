@@ -18,10 +18,11 @@ from darbar_kit.bus import Bus
 from darbar_kit.database.provision import DatabaseUrls, provision
 from darbar_kit.errors import Refused
 from darbar_kit.service import reserve
-from darbar_kit.testing import MakeNats, eventually
+from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_local.commands import main
 from darbar_local.exit_codes import ExitCode
 from darbar_local.servers import PERMISSIONS_OF_USERS
+from darbar_local.services import BY_NAME
 from darbar_local.testing import Darbar, run
 
 Start = Callable[..., Awaitable[Darbar]]
@@ -106,7 +107,7 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
     assert main([]) == 0
 
     listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    names = ["up", "serve", "migrate", "thaw", "void", "rebuild", "rights", "version"]
+    names = ["up", "serve", "migrate", "thaw", "void", "rebuild", "admin", "rights", "version"]
     assert [name for name, _ in listed] == names
 
 
@@ -208,3 +209,18 @@ async def test_rebuild_beside_servers_that_are_gone_says_that_it_has_to_be_run_a
 
     assert code == ExitCode.UNFINISHED
     assert "run it again" in complaints
+
+
+async def test_an_administrator_is_made_and_disabled_on_the_machine(make_database: MakeDatabase) -> None:
+    database = await make_database("lobby", BY_NAME["lobby"].migrations)
+    variables = {"DARBAR_LOBBY_OWNER_DATABASE_URL": database.owner_url}
+    told: list[tuple[int, str]] = []
+    for act in (("create", "olga", "--role", "auditor"), ("create", "olga"), ("disable", "olga"), ("disable", "olga")):
+        async with run("admin", *act, variables=variables, typed=b"seven mangoes at noon\n") as command:
+            code, complaints = await command.end()
+            told.append((code, "".join([*command.lines, complaints])))
+
+    assert [code for code, _ in told] == [ExitCode.FINE, ExitCode.REFUSED, ExitCode.FINE, ExitCode.REFUSED]
+    assert re.search(r"otpauth://totp/Darbar%3Aolga\?secret=[A-Z2-7]{32}&issuer=Darbar", told[0][1])
+    assert "name_login_taken" in told[1][1]
+    assert "mangoes" not in "".join(said for _, said in told)

@@ -32,7 +32,7 @@ from darbar_contracts.api import (
     TableSeen,
 )
 from darbar_contracts.frames import AnyServerFrame, DecisionFrames
-from darbar_contracts.routes import IDEMPOTENCY_KEY_HEADER
+from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER
 from darbar_contracts.tables import BotLevel, Visibility
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
 

@@ -71,6 +71,12 @@ class Reason(StrEnum):
     REFRESH_TOKEN_REVOKED = "refresh_token_revoked", 401, "This session has been ended."
     SESSION_BODY_INVALID = "session_body_invalid", 400, "Send a refresh token, or a login name and a password."
 
+    # Administrators.
+    ADMIN_NEEDED = "admin_needed", 403, "An auditor reads and changes nothing."
+    NOT_ADMINISTRATOR = "not_administrator", 403, "This is for those who run Darbar."
+    SECOND_FACTOR_MISSING = "second_factor_missing", 403, "Give the second factor first."
+    SECOND_FACTOR_WRONG = "second_factor_wrong", 401, "This code is wrong, was used before, or came too late."
+
     # The catalogue of games, the directory of tables.
     CODE_UNKNOWN = "code_unknown", 404, "No table has this code."
     CODES_EXHAUSTED = "codes_exhausted", 503, "No code is free just now. Try again."

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from darbar_contracts.admin import Role
 from darbar_contracts.refusals import Reason
 from darbar_rules.game import Refusal
 
@@ -28,6 +29,8 @@ PATH_VALUES: Mapping[str, str] = {
     "code": "Six digits that a host reads out.",
     "handle": "What names a player to strangers.",
     "token": "An invite's token, the last part of its address.",
+    "account_id": "An account's id.",
+    "version": "A version of a table: how many events its log has there.",
 }
 
 
@@ -36,6 +39,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is the operation's in the documents, and the function's in the service's `http.py`. `answers` by status: a
     type for JSON, a media type for a text, None for no body. `reasons` are this route's own; `refusals` are all.
+    `role`: what an administrator must be at least, whose token is then meant.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     body: type[msgspec.Struct] | None = None
     query: type[msgspec.Struct] | None = None
     idempotency_key: Presence = "none"
+    role: Role | None = None
 
     @property
     def refusals(self) -> tuple[Reason | Refusal, ...]:
@@ -57,6 +62,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
             (self.query is not None, (Reason.QUERY_INVALID,)),
             (self.token != "none", (Reason.TOKEN_EXPIRED, Reason.TOKEN_INVALID)),
             (self.token == "needed", (Reason.TOKEN_MISSING,)),
+            (self.role is not None, (Reason.NOT_ADMINISTRATOR, Reason.SECOND_FACTOR_MISSING)),
+            (self.role == "admin", (Reason.ADMIN_NEEDED,)),
             (self.idempotency_key != "none", (Reason.IDEMPOTENCY_KEY_INVALID, Reason.IDEMPOTENCY_KEY_REUSED)),
             (self.idempotency_key == "needed", (Reason.IDEMPOTENCY_KEY_MISSING,)),
         )

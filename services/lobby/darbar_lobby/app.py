@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
+from itertools import chain
 
 from aiohttp import web
 
@@ -17,6 +18,7 @@ from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
 from darbar_lobby.handlers.accounts import Accounts
+from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.catalogue import Games
 from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.grants import Grants
@@ -28,13 +30,16 @@ from darbar_lobby.handlers.statistics_rebuild import RebuildProgress, Statistics
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
-from darbar_lobby.http import ROUTES, Routes, public_routes
+from darbar_lobby.http.admin import ADMIN_ROUTES, AdminRoutes, admin_routes
+from darbar_lobby.http.public import ROUTES, Routes, public_routes
 from darbar_lobby.limits import Limits
 from darbar_lobby.metrics import Metrics
 from darbar_lobby.middlewares import Middlewares
 from darbar_lobby.milestone_consumer import MilestoneConsumer
 from darbar_lobby.settings import Settings
 from darbar_lobby.store.accounts import AccountStore
+from darbar_lobby.store.administrators import AdministratorStore
+from darbar_lobby.store.audit_log import AuditLog
 from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
@@ -78,8 +83,9 @@ def build_app(settings: Settings) -> web.Application:
     app[ADDRESSES] = addresses
     supervisor = Supervisor("lobby", metrics.registry)
     app[SUPERVISOR] = supervisor
-    app.cleanup_ctx.extend([open_database, open_bus, open_parts, supervisor.context])
+    app.cleanup_ctx.extend([open_database, open_bus, open_parts, open_admin_parts, supervisor.context])
     app.add_routes(public_routes())
+    app.add_routes(admin_routes())
     app.add_routes(health_routes(lambda: _missing(app), supervisor))
     app.add_routes([metrics_route(metrics.registry)])
     return app
@@ -146,7 +152,7 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
     tables = Tables(directory=directory, table_client=table_client, public_url=settings.public_url)
     statistics = StatisticsStore(database, sql)
     app[ROUTES] = Routes(
-        accounts=_accounts(app, store, grants),
+        accounts=_accounts(app),
         tables=tables,
         creation=creation,
         matchmaker=Matchmaker(
@@ -160,21 +166,49 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         grants=grants,
         profiles=Profiles(statistics),
         blocks=Blocks(store=BlockStore(database, sql), statistics=statistics, tables=tables),
-        reader=TokenReader(public_key_pem(settings.token_private_key)),
+        reader=_reader(app),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
     )
     yield
 
 
+async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
+    sql = statements()
+    audit_log = AuditLog(app[DATABASE], sql)
+    sessions = AdminSessions(
+        store=AdministratorStore(app[DATABASE], sql),
+        audit_log=audit_log,
+        # Their own: however many players sign in, no administrator waits for them.
+        passwords=Passwords(),
+        reader=_reader(app),
+        metrics=app[METRICS],
+        clock=time.time,
+    )
+    app[ADMIN_ROUTES] = AdminRoutes(
+        sessions=sessions, audit_log=audit_log, limits=app[LIMITS], addresses=app[ADDRESSES]
+    )
+    yield
+
+
 def statements() -> Mapping[str, str]:
     """All of the lobby's SQL, by name."""
-    return {**queries("darbar_lobby"), **queries("darbar_lobby.store", "statistics.sql")}
+    others = (queries("darbar_lobby.store", f"{name}.sql") for name in ("statistics", "administrators"))
+    return {**queries("darbar_lobby"), **dict(chain.from_iterable(some.items() for some in others))}
 
 
-def _accounts(app: web.Application, store: AccountStore, grants: Grants) -> Accounts:
-    writer = TokenWriter(app[SETTINGS].token_private_key)
-    return Accounts(store=store, writer=writer, passwords=Passwords(), grants=grants, metrics=app[METRICS])
+def _reader(app: web.Application) -> TokenReader:
+    return TokenReader(public_key_pem(app[SETTINGS].token_private_key))
+
+
+def _accounts(app: web.Application) -> Accounts:
+    return Accounts(
+        store=app[STORE],
+        writer=TokenWriter(app[SETTINGS].token_private_key),
+        passwords=Passwords(),
+        grants=app[GRANTS],
+        metrics=app[METRICS],
+    )
 
 
 def _watch_tasks(

@@ -26,6 +26,10 @@ PASSWORDS_WRONG = GuessPolicy(free=3, wait_seconds=2.0, wait_seconds_max=300.0, 
 PASSWORDS_WRONG_BY_ADDRESS = GuessPolicy(
     free=10, wait_seconds=1.0, wait_seconds_max=15.0, forgotten_seconds=FORGOTTEN_SECONDS
 )
+# Of one administrator, whoever tries: the password was right.
+CODES_OF_ADMINISTRATORS = GuessPolicy(
+    free=5, wait_seconds=30.0, wait_seconds_max=900.0, forgotten_seconds=FORGOTTEN_SECONDS
+)
 
 
 class Guesses:
@@ -93,6 +97,7 @@ class Limits:
         self.sign_ins = Rate("sign_ins", SIGN_INS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
         self.code_lookups = Rate("code_lookups", code_lookups_a_minute_max, MINUTE_SECONDS, clock=clock)
         self.codes_wrong = Guesses("codes_wrong", CODES_WRONG, clock=clock)
+        self.codes_of_administrators = Guesses("codes_of_administrators", CODES_OF_ADMINISTRATORS, clock=clock)
         self.passwords_wrong = Guesses("passwords_wrong", PASSWORDS_WRONG, clock=clock)
         self.passwords_wrong_by_address = Guesses("passwords_wrong_by_address", PASSWORDS_WRONG_BY_ADDRESS, clock=clock)
 

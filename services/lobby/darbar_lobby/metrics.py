@@ -29,6 +29,12 @@ class Metrics:
         self.milestones_applied = Counter(
             "lobby_milestones_applied", "Milestones applied to the directory.", ["kind"], registry=registry
         )
+        self.administrators_refused = Counter(
+            "lobby_administrators_refused",
+            "Administrators refused, by the wrong factor.",
+            ["reason"],
+            registry=registry,
+        )
         self.milestone_gaps = Counter(
             "lobby_milestone_gaps", "Times that missing milestones were asked for.", registry=registry
         )

@@ -8,7 +8,7 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from darbar_contracts.routes import IDEMPOTENCY_KEY_HEADER
+from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER
 from darbar_kit.errors import Refused
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.limits import TooManyRequests

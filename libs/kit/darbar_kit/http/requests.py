@@ -71,10 +71,15 @@ async def _received(request: web.Request) -> bytes:
 
 def bearer(request: web.Request, reader: TokenReader) -> Claims:
     """Whose token came with the request. Raises Refused (401) when there is none or it is not good."""
+    return reader.read(bearer_token(request))
+
+
+def bearer_token(request: web.Request) -> str:
+    """The token that came with the request, whatever it is worth. Raises Refused (401) when there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Refused(KitReason.TOKEN_MISSING)
-    return reader.read(token.strip())
+    return token.strip()
 
 
 def field_of(error: msgspec.ValidationError) -> dict[str, object]:

@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from darbar_contracts.routes import IDEMPOTENCY_KEY_PATTERN
+from darbar_contracts.route import IDEMPOTENCY_KEY_PATTERN
 
 IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
 

@@ -24,6 +24,7 @@ INTENTIONS_KEPT_DAYS = 30
 INTENTS_KEPT_DAYS = 1
 CODES_KEPT_DAYS = 1
 PLACES_KEPT_DAYS = 1
+ADMINISTRATOR_SESSIONS_KEPT_DAYS = 1
 
 
 class NameLoginTaken(Exception):
@@ -148,6 +149,7 @@ class AccountStore:
             ("forget_intents", INTENTS_KEPT_DAYS),
             ("forget_codes", CODES_KEPT_DAYS),
             ("forget_places", PLACES_KEPT_DAYS),
+            ("forget_administrator_sessions", ADMINISTRATOR_SESSIONS_KEPT_DAYS),
         ):
             await self._database.write(self._sql[query], TIDIED_AT_ONCE_MAX, days)
 

@@ -1,0 +1,1 @@
+"""What administrators ask for and do. Begin with sessions.py."""

@@ -1,0 +1,88 @@
+"""Routes of administrators. Whom one lets in stands in the contracts, and is seen to here, before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from darbar_contracts.admin import Administrator, AuditLogQuery, ConfirmSession, NewAdminSession
+from darbar_contracts.admin_routes import ADMIN
+from darbar_contracts.refusals import Reason
+from darbar_contracts.route import Route
+from darbar_kit.http import answer, bearer_token, read_body, read_query
+from darbar_kit.http.client_address import ClientAddresses
+from darbar_lobby.handlers.admin.sessions import AdminSessions
+from darbar_lobby.limits import Limits
+from darbar_lobby.store.administrators import SignedIn
+from darbar_lobby.store.audit_log import AuditLog
+
+
+class AdminRoutes:
+    """One method for each route of administrators, by its name. What it is given is who asks, let in already."""
+
+    def __init__(
+        self, *, sessions: AdminSessions, audit_log: AuditLog, limits: Limits, addresses: ClientAddresses
+    ) -> None:
+        self.sessions = sessions
+        self._audit_log = audit_log
+        self.limits = limits
+        self._addresses = addresses
+
+    async def new_admin_session(self, request: web.Request) -> web.Response:
+        body = await read_body(request, NewAdminSession)
+        address = self._addresses.of(request)
+        self.limits.sign_ins.take(address)
+        with self.limits.password(address, f"administrator {body.name}"):
+            return answer(await self.sessions.sign_in(body), 201)
+
+    async def confirm_admin_session(self, request: web.Request) -> web.Response:
+        token = bearer_token(request)
+        who = await self.sessions.of(token)
+        body = await read_body(request, ConfirmSession)
+        # By name alone: whoever comes here knows the password.
+        with self.limits.codes_of_administrators.guess(who.name, wrong=Reason.SECOND_FACTOR_WRONG):
+            return answer(await self.sessions.confirm(token, who, body), 201)
+
+    async def end_admin_session(self, request: web.Request) -> web.Response:
+        token = bearer_token(request)
+        await self.sessions.of(token)
+        await self.sessions.end(token)
+        return web.Response(status=204)
+
+    async def administrator(self, _request: web.Request, who: SignedIn) -> web.Response:
+        return answer(Administrator(who.name, who.role))
+
+    async def audit_log(self, request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._audit_log.page(read_query(request, AuditLogQuery)))
+
+
+ADMIN_ROUTES: web.AppKey[AdminRoutes] = web.AppKey("lobby_admin_routes", AdminRoutes)
+
+
+def admin_routes() -> list[web.RouteDef]:
+    """Every route of administrators; `app[ADMIN_ROUTES]` is there once the app has started."""
+    return [web.route(route.method, route.path, _on(route)) for route in ADMIN]
+
+
+def _on(route: Route) -> Handler:
+    role = route.role
+    if role is None:
+        open_to_all: Callable[[AdminRoutes, web.Request], Awaitable[web.StreamResponse]]
+        open_to_all = getattr(AdminRoutes, route.name)
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            return await open_to_all(request.app[ADMIN_ROUTES], request)
+
+        return handle
+    act: Callable[[AdminRoutes, web.Request, SignedIn], Awaitable[web.StreamResponse]]
+    act = getattr(AdminRoutes, route.name)
+
+    async def handle_for(request: web.Request) -> web.StreamResponse:
+        routes = request.app[ADMIN_ROUTES]
+        who = await routes.sessions.admit(bearer_token(request), role)
+        routes.limits.by_account.take(f"administrator {who.name}")
+        return await act(routes, request, who)
+
+    return handle_for
