@@ -8,14 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
 from asyncpg.exceptions import UniqueViolationError
 from fault_stack import FaultStack
 from long_games import GAME_SECONDS_MAX, LongTable, long_table
 from whole_games import game_of, in_the_middle_of_round
 
-from darbar_client import Darbar
+from darbar_client import Darbar, DarbarError
 from darbar_client.demo.checks import FIRST_COINS
 from darbar_client.demo.local_server import LocalServer
+from darbar_contracts.refusals import Reason
 from darbar_kit.testing import eventually
 from darbar_local.exit_codes import ExitCode
 from darbar_local.testing import run
@@ -87,6 +89,36 @@ async def test_a_voided_round_gives_every_bet_back(server: LocalServer, darbar: 
     count(f"{sum(len(entries) for entries in returned)} entries give bets back")
 
 
+@pytest.mark.ruling("TL-40")
+async def test_tl_40_maintenance_is_announced_at_every_table_ends_nothing_and_outlives_a_restart(
+    stack: FaultStack, guests: Darbar
+) -> None:
+    nats, line = {"DARBAR_ADMIN_NATS_URL": stack.nats.url("operator")}, "Maintenance at 22:00"
+    ann, bob, cyn = [await guests.guest() for _ in range(3)]
+    made = await ann.create_table("king_20", bet_coins=75, visibility="public")
+    async with await ann.join(made) as table:
+        announced = await operate("announce", line, **nats)
+        await table.until(lambda now: now.announcement == line, seconds=10)
+        drained = await operate("drain", "--operator", "olga", **nats)
+        assert [code for code, _ in (announced, drained)] == [ExitCode.FINE] * 2
+        assert drained[1] == f"Announced at every table: {line}\nNo new tables are made; nothing that runs ends.\n"
+        await stack.stop()
+        await stack.start()
+        await stack.ready()
+        with pytest.raises(DarbarError, match=Reason.DRAINING):
+            await bob.quick_play("king_20", bet_coins=50)
+        found = await bob.quick_play("king_20", bet_coins=75)
+        async with await bob.join(found) as other:
+            assert found.table_id == made.table_id
+            await other.sit()
+            for one in (table, other):
+                await one.until(lambda now: len(now.now.people) == 2 and now.announcement == line, seconds=10)
+            ended = [await operate(command, "--end", **nats) for command in ("drain", "announce")]
+            await table.until(lambda now: now.announcement is None, seconds=10)
+    assert ended[1] == (ExitCode.FINE, "Nothing is announced.\nNew tables are made.\n")
+    assert (await cyn.quick_play("king_20", bet_coins=50)).made
+
+
 async def test_what_is_not_there_is_told_with_an_exit_code(server: LocalServer, tmp_path: Path) -> None:
     here, unknown = str(server.log.parent / "data"), str(uuid4())
     code, said = await operate("thaw", unknown, "--reason", "x", "--data", here)
@@ -98,11 +130,14 @@ async def test_what_is_not_there_is_told_with_an_exit_code(server: LocalServer, 
     assert not (tmp_path / "nowhere").exists()
     code, said = await operate("void", unknown, "--reason", "x", DARBAR_ADMIN_NATS_URL="nats://127.0.0.1:1")
     assert (code, "bus_unreachable" in said) == (ExitCode.SERVER_FAILED, True)
+    code, said = await operate("announce", "two\nlines", "--data", here)
+    assert (code, "message_invalid" in said) == (ExitCode.REFUSED, True)
 
 
 async def test_where_no_process_holds_tables_one_is_told_to_try_again(nats_server: str) -> None:
-    code, said = await operate("thaw", str(uuid4()), "--reason", "x", NATS_URL=nats_server)
-    assert (code, "no_responders" in said) == (ExitCode.UNANSWERED, True)
+    for command in (("thaw", str(uuid4()), "--reason", "x"), ("drain",)):
+        code, said = await operate(*command, NATS_URL=nats_server)
+        assert (code, "no_responders" in said) == (ExitCode.UNANSWERED, True)
 
 
 async def _in_the_middle(table: LongTable) -> None:

@@ -25,7 +25,15 @@ VERSION_OF_TABLE: Schema = {"type": "integer", "minimum": 1}
 MILLISECONDS: Schema = {"type": "integer", "minimum": 0, "description": "What is left of the time on the clock."}
 DECIDERS = [by for by in get_args(By) if by != "player"]
 # Frames whose fields are what the type says; events and snapshots are written below.
-SERVER_FRAMES = (frames.Welcome, frames.RefusedFrame, frames.Done, frames.Heartbeat, frames.Said, frames.Closing)
+SERVER_FRAMES = (
+    frames.Welcome,
+    frames.RefusedFrame,
+    frames.Done,
+    frames.Heartbeat,
+    frames.Said,
+    frames.Announced,
+    frames.Closing,
+)
 ABOUT = """What is spoken on a table's WebSocket. Every message is one JSON object in one text message; its `type`
 says which. A client says `hello` first, and then commands, each with an `id` of its own. The table answers with
 `welcome`, events and snapshots. An event is known by its `kind`; what a kind holds depends on the game, so its message

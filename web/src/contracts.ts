@@ -9,6 +9,12 @@ export interface Account {
   name_login?: string | null;
 }
 
+/** What operators tell every table, for instance that maintenance is near; None: no more (TL-40). */
+export interface Announced {
+  type: "announced";
+  text: string | null;
+}
+
 /** Agree, or not, in the vote with this number. */
 export interface AnswerVote {
   type: "answer_vote";
@@ -873,6 +879,7 @@ export interface Welcome {
   table_id: string;
   seat: number | null;
   version: number;
+  announcement?: string | null;
 }
 
 /** How the cards of a round came to the seats: everything that a proof of the deal has to explain. */
@@ -1009,6 +1016,7 @@ export type ServerFrame =
   | Done
   | Heartbeat
   | Said
+  | Announced
   | Closing;
 
 export type GameView =

@@ -37,6 +37,18 @@ describe("versions", () => {
   });
 });
 
+describe("announcements", () => {
+  it("are shown until they are taken back, to who comes later too", () => {
+    const announced = after(here, { type: "announced", text: "Maintenance at 22:00" });
+    expect(announced.announcement).toBe("Maintenance at 22:00");
+    expect(after(announced, event(5, "host_changed", { seat: 2 })).announcement).toBe("Maintenance at 22:00");
+    expect(after(announced, { type: "announced", text: null }).announcement).toBeNull();
+    const welcome = { type: "welcome", protocol: 1, table_id: "t", seat: 0, version: 4 } as const;
+    expect(after(here, { ...welcome, announcement: "Back soon" }).announcement).toBe("Back soon");
+    expect(after(announced, welcome).announcement).toBeNull();
+  });
+});
+
 describe("around the cards", () => {
   it("seats are taken, readied, freed", () => {
     const taken = after(here, event(5, "bot_seated", { seat: 1, name: "Zara" }), event(6, "seat_ready", { seat: 0 }));

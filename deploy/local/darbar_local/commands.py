@@ -6,7 +6,8 @@ import getpass
 import os
 import secrets
 import signal
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +16,7 @@ import msgspec
 import uvloop
 
 from darbar_contracts import subjects
+from darbar_contracts.lobby import ChangeMaintenance, Maintenance
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import OperateTable, OperatorAction, TableOperated, WhereAnswer, WhereRequest
 from darbar_kit import logs, service
@@ -70,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _migrate(BY_NAME[asked.service])
             case "thaw" | "void":
                 _operate(asked)
+            case "announce" | "drain":
+                _change_maintenance(asked)
             case "rebuild":
                 _rebuild_statistics(asked)
             case "admin":
@@ -113,8 +117,15 @@ def command_parser() -> argparse.ArgumentParser:
         operates = commands.add_parser(name, help=help_line)
         operates.add_argument("table", metavar="TABLE", help="the table's id")
         operates.add_argument("--reason", required=True, metavar="TEXT", help="kept in the table's log, for operators")
-        operates.add_argument("--operator", metavar="NAME", help="who does it, kept there too (your user's name)")
-        operates.add_argument("--data", metavar="FOLDER", help="of the running `darbar up` (DARBAR_DATA, ./var)")
+        _add_operator(operates)
+    announces = commands.add_parser("announce", help="tell everybody at every table something, until it is taken back")
+    said = announces.add_mutually_exclusive_group(required=True)
+    said.add_argument("text", nargs="?", metavar="TEXT", help="one line, 200 characters at most")
+    said.add_argument("--end", action="store_true", help="take back what is announced")
+    _add_operator(announces)
+    drains = commands.add_parser("drain", help="let no new tables be made; nothing that runs ends")
+    drains.add_argument("--end", action="store_true", help="let new tables be made again")
+    _add_operator(drains)
     rebuilds = commands.add_parser("rebuild", help="make statistics again from the logs of all tables, while it runs")
     rebuilds.add_argument("what", choices=["statistics"])
     rebuilds.add_argument("--data", metavar="FOLDER", help="of the `darbar up` that runs (DARBAR_DATA, ./var)")
@@ -122,6 +133,11 @@ def command_parser() -> argparse.ArgumentParser:
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser
+
+
+def _add_operator(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--operator", metavar="NAME", help="who does it, kept with it (your user's name)")
+    parser.add_argument("--data", metavar="FOLDER", help="of the running `darbar up` (DARBAR_DATA, ./var)")
 
 
 def _up(asked: argparse.Namespace) -> None:
@@ -192,15 +208,30 @@ def _migrate(asked_service: Service) -> None:
 
 
 def _operate(asked: argparse.Namespace) -> None:
+    action: OperatorAction = "resume" if asked.command == "thaw" else "void"
+    request = OperateTable(asked.table, action, asked.operator or _user_name(), asked.reason)
+    asyncio.run(_ask_table(request, _admin_nats_url(asked)))
+    print_line(OPERATED[action])
+
+
+def _change_maintenance(asked: argparse.Namespace) -> None:
+    operator = asked.operator or _user_name()
+    if asked.command == "announce":
+        change = ChangeMaintenance(operator, announcement=asked.text)
+    else:
+        change = ChangeMaintenance(operator, draining=not asked.end)
+    now = asyncio.run(_ask_lobby(change, _admin_nats_url(asked)))
+    announced = "Nothing is announced." if now.announcement is None else f"Announced at every table: {now.announcement}"
+    print_line(announced)
+    print_line("No new tables are made; nothing that runs ends." if now.draining else "New tables are made.")
+
+
+def _admin_nats_url(asked: argparse.Namespace) -> str:
     environ = environment()
     data = load(UpSettings, prefix=PREFIX, environ=environ).data if asked.data is None else asked.data
     given = load(AdminSettings, prefix=ADMIN_PREFIX, environ=environ).nats_url
-    nats_url = given or load(GivenServers, prefix="", environ=environ).nats_url or nats_url_in(Path(data), ADMIN)
     logs.configure("", level="error")
-    action: OperatorAction = "resume" if asked.command == "thaw" else "void"
-    request = OperateTable(asked.table, action, asked.operator or _user_name(), asked.reason)
-    asyncio.run(_ask_table(request, nats_url))
-    print_line(OPERATED[action])
+    return given or load(GivenServers, prefix="", environ=environ).nats_url or nats_url_in(Path(data), ADMIN)
 
 
 def _user_name() -> str:
@@ -212,17 +243,31 @@ def _user_name() -> str:
 
 async def _ask_table(request: OperateTable, nats_url: str) -> None:
     """The process that holds the table, whichever it is. Asking again is safe."""
-    try:
-        bus = await Bus.connect(nats_url, name=ADMIN)
-    except (Unavailable, ServerTooOld) as error:
-        raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
-    try:
+    async with _admin_bus(nats_url) as bus:
         where = WhereRequest(request.table_id)
         owner = await bus.request(subjects.TABLE_WHERE, where, WhereAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
         if owner.process_id is None:
             raise Failure(ExitCode.UNANSWERED, "no process holds this table just now; try again")
         subject = subjects.table_operate(owner.process_id)
         await bus.request(subject, request, TableOperated, timeout_seconds=ANSWER_SECONDS_MAX)
+
+
+async def _ask_lobby(change: ChangeMaintenance, nats_url: str) -> Maintenance:
+    """Any lobby process. Asking again is safe."""
+    async with _admin_bus(nats_url) as bus:
+        subject = subjects.LOBBY_CHANGE_MAINTENANCE
+        return await bus.request(subject, change, Maintenance, timeout_seconds=ANSWER_SECONDS_MAX)
+
+
+@asynccontextmanager
+async def _admin_bus(nats_url: str) -> AsyncIterator[Bus]:
+    """As the operator; a refusal, or no answer, ends the command with its exit code."""
+    try:
+        bus = await Bus.connect(nats_url, name=ADMIN)
+    except (Unavailable, ServerTooOld) as error:
+        raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
+    try:
+        yield bus
     except Refused as refusal:
         raise Failure(ExitCode.UNANSWERED if refusal.code in MOVING else ExitCode.REFUSED, str(refusal)) from refusal
     except Unavailable as error:

@@ -107,7 +107,7 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
     assert main([]) == 0
 
     listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    names = ["up", "serve", "migrate", "thaw", "void", "rebuild", "admin", "rights", "version"]
+    names = ["up", "serve", "migrate", "thaw", "void", "announce", "drain", "rebuild", "admin", "rights", "version"]
     assert [name for name, _ in listed] == names
 
 
@@ -124,7 +124,14 @@ async def test_serve_names_all_that_is_wrong_and_what_nothing_reads(darbar: Star
 
 @pytest.mark.parametrize(
     "arguments",
-    [["up", "--port", "70000"], ["serve", "kitchen"], ["up", "--tables", "0"], ["thaw", "some-table"], ["void"]],
+    [
+        ["up", "--port", "70000"],
+        ["serve", "kitchen"],
+        ["up", "--tables", "0"],
+        ["thaw", "some-table"],
+        ["void"],
+        ["announce"],
+    ],
 )
 def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:

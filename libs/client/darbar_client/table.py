@@ -24,6 +24,7 @@ from darbar_client.tokens import Tokens
 from darbar_contracts import frames
 from darbar_contracts.api import SocketPaths, TableRef
 from darbar_contracts.frames import (
+    Announced,
     AnyServerFrame,
     Closing,
     DecisionFrames,
@@ -72,6 +73,7 @@ class TableSocket:
         self.turn = 0
         self.legal: Legal | None = None
         self.failure: DarbarError | None = None
+        self.announcement: str | None = None
         self.said: deque[Said] = deque(maxlen=PHRASES_KEPT_MAX)
         self._now: TableView | None = None
         self._deadline: float | None = None
@@ -316,7 +318,9 @@ class TableSocket:
                 self.said.append(frame)
             case Welcome():
                 self._welcome = frame
-                self.seat = frame.seat
+                self.seat, self.announcement = frame.seat, frame.announcement
+            case Announced():
+                self.announcement = frame.text
             case Closing():
                 raise ConnectionLost(frame.code, frame.message)
         if self.caught_up and not was_caught_up:

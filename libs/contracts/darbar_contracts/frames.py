@@ -257,12 +257,14 @@ class ServerFrame(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class Welcome(ServerFrame, frozen=True, tag="welcome"):
-    """The answer to hello; frames or a snapshot up to `version` follow. `seat` None: a spectator."""
+    """The answer to hello; frames or a snapshot up to `version` follow. `seat` None: a spectator. `announcement` as in
+    `announced`."""
 
     protocol: int
     table_id: str
     seat: int | None
     version: int
+    announcement: str | None = None
 
 
 class SeatView(msgspec.Struct, frozen=True):
@@ -377,6 +379,12 @@ class Said(ServerFrame, frozen=True, tag="said"):
     phrase: str
 
 
+class Announced(ServerFrame, frozen=True, tag="announced"):
+    """What operators tell every table, for instance that maintenance is near; None: no more (TL-40)."""
+
+    text: str | None
+
+
 class Closing(ServerFrame, frozen=True, tag="closing"):
     """The last frame before the table closes a socket, and why."""
 
@@ -385,4 +393,4 @@ class Closing(ServerFrame, frozen=True, tag="closing"):
 
 
 HEARTBEAT_SECONDS = 5
-AnyServerFrame = Welcome | Snapshot | EventFrame | RefusedFrame | Done | Heartbeat | Said | Closing
+AnyServerFrame = Welcome | Snapshot | EventFrame | RefusedFrame | Done | Heartbeat | Said | Announced | Closing

@@ -80,6 +80,7 @@ class Reason(StrEnum):
     # The catalogue of games, the directory of tables.
     CODE_UNKNOWN = "code_unknown", 404, "No table has this code."
     CODES_EXHAUSTED = "codes_exhausted", 503, "No code is free just now. Try again."
+    DRAINING = "draining", 409, "No new tables are opened just now: maintenance is near. Open ones are played on."
     GAME_UNKNOWN = "game_unknown", 422, "There is no such game."
     IDEMPOTENCY_KEY_INVALID = (
         "idempotency_key_invalid",

@@ -41,6 +41,7 @@ _OF_FACES = (Reason.AVATAR_UNKNOWN, Reason.NAME_NOT_ALLOWED)
 # The table process has its own say.
 _OF_NEW_TABLES = (
     Reason.ACCOUNT_UNKNOWN,
+    Reason.DRAINING,
     Reason.GAME_UNKNOWN,
     Reason.OPTION_INVALID,
     Reason.SEATED_ELSEWHERE,

@@ -13,6 +13,12 @@ WALLET_GRANT = "wallet.grant"
 WALLET_BALANCES = "wallet.balances"
 WALLET_QUEUE = "wallet"
 
+# lobby
+LOBBY_CHANGE_MAINTENANCE = "lobby.change_maintenance"
+LOBBY_MAINTENANCE = "lobby.maintenance"
+LOBBY_MAINTENANCE_CHANGED = "lobby.maintenance_changed"
+LOBBY_QUEUE = "lobby"
+
 # table
 TABLE_WHERE = "table.where"
 TABLE_MILESTONES = "table.milestones"
@@ -107,10 +113,11 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             table_leave_alone("*"),
             WALLET_GRANT,
             *_MODERATE,
+            LOBBY_MAINTENANCE_CHANGED,
             *_MAKE_MILESTONES,
             *_TAKE_MILESTONES,
         ),
-        (),
+        (LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE),
     ),
     "table": (
         (
@@ -119,13 +126,14 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             WALLET_REFUND,
             WALLET_BALANCES,
             BOT_DECIDE,
+            LOBBY_MAINTENANCE,
             TABLE_RETIRED,
             MILESTONE_SUBJECTS,
             *_MAKE_MILESTONES,
         ),
-        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, "table.at.>"),
+        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, LOBBY_MAINTENANCE_CHANGED, "table.at.>"),
     ),
     "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
     "bot": ((), (BOT_DECIDE,)),
-    "admin": ((TABLE_WHERE, table_operate("*")), ()),
+    "admin": ((TABLE_WHERE, table_operate("*"), LOBBY_CHANGE_MAINTENANCE), ()),
 }

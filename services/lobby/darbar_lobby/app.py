@@ -17,6 +17,7 @@ from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
+from darbar_lobby.bus import serve
 from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.catalogue import Games
@@ -26,6 +27,7 @@ from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.milestones import Milestones
 from darbar_lobby.handlers.passwords import Passwords
 from darbar_lobby.handlers.profiles import Blocks, Profiles
+from darbar_lobby.handlers.questions import Questions
 from darbar_lobby.handlers.statistics_rebuild import RebuildProgress, StatisticsRebuild
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.handlers.table_creation import TableCreation
@@ -43,6 +45,7 @@ from darbar_lobby.store.audit_log import AuditLog
 from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
+from darbar_lobby.store.maintenance import MaintenanceStore
 from darbar_lobby.store.parked import ParkedStore
 from darbar_lobby.store.quick_play import QuickPlayStore
 from darbar_lobby.store.statistics import StatisticsStore
@@ -83,7 +86,7 @@ def build_app(settings: Settings) -> web.Application:
     app[ADDRESSES] = addresses
     supervisor = Supervisor("lobby", metrics.registry)
     app[SUPERVISOR] = supervisor
-    app.cleanup_ctx.extend([open_database, open_bus, open_parts, open_admin_parts, supervisor.context])
+    app.cleanup_ctx.extend([open_database, open_bus, open_parts, open_admin_parts, open_questions, supervisor.context])
     app.add_routes(public_routes())
     app.add_routes(admin_routes())
     app.add_routes(health_routes(lambda: _missing(app), supervisor))
@@ -188,6 +191,13 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
     app[ADMIN_ROUTES] = AdminRoutes(
         sessions=sessions, audit_log=audit_log, limits=app[LIMITS], addresses=app[ADDRESSES]
     )
+    yield
+
+
+async def open_questions(app: web.Application) -> AsyncIterator[None]:
+    """Its bus ends it."""
+    maintenance = MaintenanceStore(app[DATABASE], statements())
+    await serve(app[BUS], Questions(maintenance=maintenance, bus=app[BUS]))
     yield
 
 

@@ -12,7 +12,7 @@ from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER
 from darbar_kit.errors import Refused
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.limits import TooManyRequests
-from darbar_lobby.handlers.addresses import INVITE_PATH
+from darbar_lobby.domain.addresses import INVITE_PATH
 from darbar_lobby.limits import Limits
 from darbar_lobby.metrics import Metrics
 

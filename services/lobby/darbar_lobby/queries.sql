@@ -92,9 +92,10 @@ SELECT count(*) FROM grant_due;
 -- The directory.
 
 -- intend --
--- The intent is stored before the table service is asked: a repeat with the same key finishes the same table.
+-- The intent is stored before the table service is asked: a repeat with the same key finishes the same table. While
+-- operators drain nothing new is intended (TL-40).
 INSERT INTO idempotency (account_id, key, body_sha256, table_id, request, making_until)
-VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
+SELECT $1, $2, $3, $4, $5, now() + $6 * interval '1 second' FROM maintenance WHERE NOT draining
 ON CONFLICT (account_id, key) DO NOTHING
 RETURNING table_id;
 
@@ -270,6 +271,21 @@ RETURNING code;
 -- free_code --
 -- The code rests from now on.
 UPDATE code SET freed_at = now() WHERE table_id = $1 AND freed_at IS NULL;
+
+-- Maintenance.
+
+-- maintenance --
+-- What operators have said last.
+SELECT number, announcement, draining FROM maintenance;
+
+-- change_maintenance --
+-- Only what the operator speaks of ($1, $3), and only when that is news.
+UPDATE maintenance
+   SET number = number + 1,
+       announcement = CASE WHEN $1::boolean THEN $2::text ELSE announcement END,
+       draining = coalesce($3::boolean, draining),
+       operator = $4, at = now()
+ WHERE ($1 AND announcement IS DISTINCT FROM $2) OR draining <> $3;
 
 -- Blocks.
 

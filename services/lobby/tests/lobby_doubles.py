@@ -70,7 +70,7 @@ class TableDouble:
     """Answers as the table service does, and tells milestones; what goes wrong is set by the test."""
 
     def __init__(self, bus: Bus, operator: Bus) -> None:
-        self._bus = bus
+        self.bus = bus
         self._operator = operator
         self.tables: dict[str, TableLook] = {}
         self.asked: list[CreateTable] = []
@@ -85,12 +85,12 @@ class TableDouble:
         self.free_by_table: dict[str, int] = {}
 
     async def start(self) -> None:
-        await self._bus.serve(TABLE_WHERE, WhereRequest, self._where, queue=TABLE_QUEUE)
-        await self._bus.serve(TABLE_MILESTONES, MilestonesRequest, self._milestones_after, queue=TABLE_QUEUE)
-        await self._bus.serve(table_create(PROCESS), CreateTable, self._create)
-        await self._bus.serve(table_look(PROCESS), LookRequest, self._look)
-        await self._bus.serve(table_leave_alone(PROCESS), LeaveAloneRequest, self._leave_alone)
-        await ensure_stream(self._bus.jetstream, MILESTONES)
+        await self.bus.serve(TABLE_WHERE, WhereRequest, self._where, queue=TABLE_QUEUE)
+        await self.bus.serve(TABLE_MILESTONES, MilestonesRequest, self._milestones_after, queue=TABLE_QUEUE)
+        await self.bus.serve(table_create(PROCESS), CreateTable, self._create)
+        await self.bus.serve(table_look(PROCESS), LookRequest, self._look)
+        await self.bus.serve(table_leave_alone(PROCESS), LeaveAloneRequest, self._leave_alone)
+        await ensure_stream(self.bus.jetstream, MILESTONES)
 
     def seat(self, table_id: str, seat: int, person: Person | None, *, bot: bool = False) -> None:
         """Changes what a look says."""
@@ -116,14 +116,14 @@ class TableDouble:
     async def tell(self, *milestones: Milestone) -> None:
         """Publishes them, whatever their order."""
         for told in milestones:
-            await self._bus.jetstream.publish(milestone(told.table_id), msgspec.json.encode(told))
+            await self.bus.jetstream.publish(milestone(told.table_id), msgspec.json.encode(told))
 
     async def tell_raw(self, table_id: str, content: bytes) -> None:
-        await self._bus.jetstream.publish(milestone(table_id), content)
+        await self.bus.jetstream.publish(milestone(table_id), content)
 
     async def tell_if_it_can(self, *told: Milestone) -> None:
         with suppress(nats.errors.Error):
-            await ensure_stream(self._bus.jetstream, MILESTONES)
+            await ensure_stream(self.bus.jetstream, MILESTONES)
             await self.tell(*told)
 
     async def waiting(self) -> int:
@@ -275,9 +275,11 @@ class LobbyServer:
         table: TableDouble,
         wallet: WalletDouble,
         database: TestDatabase,
+        nats: NatsServer,
         settings: Settings,
     ) -> None:
         self.client = client
+        self.nats = nats
         self.table = table
         self.wallet = wallet
         self.database = database
@@ -369,7 +371,7 @@ async def open_lobby(make_database: MakeDatabase, make_nats: MakeNats, **setting
     async with open_doubles(nats) as (table, wallet):
         chosen = settings_for(database, nats, **settings)
         async with TestClient(TestServer(build_app(chosen))) as client:
-            yield LobbyServer(client=client, table=table, wallet=wallet, database=database, settings=chosen)
+            yield LobbyServer(client=client, table=table, wallet=wallet, database=database, nats=nats, settings=chosen)
 
 
 def settings_for(database: TestDatabase, nats: NatsServer, **settings: Any) -> Settings:

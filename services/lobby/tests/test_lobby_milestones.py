@@ -238,7 +238,9 @@ async def test_the_directory_is_rebuilt_from_the_table_service(
         before = await make_database("lobby", MIGRATIONS)
         settings = settings_for(before, nats)
         async with TestClient(TestServer(build_app(settings))) as client:
-            lobby = LobbyServer(client=client, table=table, wallet=wallet, database=before, settings=settings)
+            lobby = LobbyServer(
+                client=client, table=table, wallet=wallet, database=before, nats=nats, settings=settings
+            )
             host, table_id = await new_table(lobby, bet_coins=333, turn_seconds=9)
             table.note(table_id, "seat_taken", free_seats=2, seat=2, account_id=None)
             await table.tell(*table.milestones[table_id])
@@ -246,7 +248,7 @@ async def test_the_directory_is_rebuilt_from_the_table_service(
         empty = await make_database("lobby", MIGRATIONS)
         settings = settings_for(empty, nats)
         async with TestClient(TestServer(build_app(settings))) as client:
-            lobby = LobbyServer(client=client, table=table, wallet=wallet, database=empty, settings=settings)
+            lobby = LobbyServer(client=client, table=table, wallet=wallet, database=empty, nats=nats, settings=settings)
             await table.tell(table.note(table_id, "seat_taken", free_seats=1, seat=1, account_id=None))
             await eventually(number_is(lobby, table_id, 3))
             listed = (await lobby.stranger().get("/v1/tables")).body["tables"]

@@ -212,7 +212,9 @@ async def test_a_bus_that_was_restarted_brings_milestones_again(
     async with open_doubles(nats) as (table, wallet):
         settings = settings_for(database, nats)
         async with TestClient(TestServer(build_app(settings))) as client:
-            lobby = LobbyServer(client=client, table=table, wallet=wallet, database=database, settings=settings)
+            lobby = LobbyServer(
+                client=client, table=table, wallet=wallet, database=database, nats=nats, settings=settings
+            )
             await until_ready(lobby)
             host = await lobby.guest()
             made = await host.make_table(lobby.key())

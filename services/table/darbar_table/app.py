@@ -25,6 +25,7 @@ from darbar_kit.tokens import TokenReader
 from darbar_table.bus import serve_node, serve_process
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
@@ -79,13 +80,21 @@ class Service:
                 store = Store(database, sql)
                 questions = Questions(store=store, bus=bus, node=self.present_node)
                 inspection = Inspection(settings, store=store, node=self.present_node)
+                announcer = Announcer(bus=bus, node=self.present_node)
                 self.pages = Pages(inspection, self.tokens)
                 self.socket_handler = SocketHandler(
-                    settings, node=self.present_node, questions=questions, tokens=self.tokens
+                    settings,
+                    node=self.present_node,
+                    questions=questions,
+                    announcer=announcer,
+                    tokens=self.tokens,
                 )
                 self.supervisor.watch("node", partial(self._run_nodes, database, sql, bus=bus, questions=questions))
                 self.supervisor.watch("heartbeats", self.socket_handler.beat)
-                await serve_process(bus, questions=questions, inspection=inspection, retired=self._retired)
+                self.supervisor.watch("announcements", announcer.run, must_run=False)
+                await serve_process(
+                    bus, questions=questions, inspection=inspection, announcer=announcer, retired=self._retired
+                )
                 yield
             finally:
                 await bus.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from darbar_contracts import subjects
+from darbar_contracts.lobby import Maintenance
 from darbar_contracts.tables import (
     CreateTable,
     LeaveAloneRequest,
@@ -16,6 +17,7 @@ from darbar_contracts.tables import (
 )
 from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
@@ -23,12 +25,18 @@ from darbar_table.handlers.questions import Questions
 
 
 async def serve_process(
-    bus: Bus, *, questions: Questions, inspection: Inspection, retired: Callable[[ProcessRetired], Awaitable[None]]
+    bus: Bus,
+    *,
+    questions: Questions,
+    inspection: Inspection,
+    announcer: Announcer,
+    retired: Callable[[ProcessRetired], Awaitable[None]],
 ) -> None:
     """Questions that any table process can answer, and what all of them are told."""
     await bus.serve(subjects.TABLE_WHERE, WhereRequest, questions.where, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_MILESTONES, MilestonesRequest, inspection.milestones, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_RETIRED, ProcessRetired, retired)
+    await bus.listen(subjects.LOBBY_MAINTENANCE_CHANGED, Maintenance, announcer.changed)
 
 
 async def serve_node(

@@ -20,6 +20,8 @@ export interface State {
   welcomed: number | null;
   /** A board is needed that no event brings: a snapshot has to be asked for. */
   wants_snapshot: boolean;
+  /** What operators tell everybody; null: nothing. */
+  announcement: string | null;
   /** The last events, the newest last, for whoever tells of them. */
   told: readonly Told[];
 }
@@ -49,6 +51,7 @@ export const NOTHING: State = {
   given_ms: 0,
   welcomed: null,
   wants_snapshot: false,
+  announcement: null,
   told: [],
 };
 
@@ -59,7 +62,9 @@ export const isCaughtUp = (state: State): boolean =>
 export function afterFrame(state: State, frame: ServerFrame, now: number): State {
   switch (frame.type) {
     case "welcome":
-      return { ...state, welcomed: frame.version, seat: frame.seat };
+      return { ...state, welcomed: frame.version, seat: frame.seat, announcement: frame.announcement ?? null };
+    case "announced":
+      return { ...state, announcement: frame.text };
     case "snapshot":
       return afterSnapshot(state, frame, now);
     case "event":

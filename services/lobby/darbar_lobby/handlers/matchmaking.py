@@ -10,9 +10,9 @@ from darbar_contracts.api import NewTable, Problem, QuickPlay, TableRef
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person, TableLook, TableTerms
 from darbar_kit.errors import Refused
+from darbar_lobby.domain.addresses import socket_of
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import has_room, sits_alone, sits_in
-from darbar_lobby.handlers.addresses import socket_of
 from darbar_lobby.handlers.table_client import TableClient, TableGone
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.store.directory import DirectoryStore

@@ -13,9 +13,9 @@ from darbar_contracts.api import NewTable, Problem, TableRef
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_kit.errors import Refused, Unavailable
+from darbar_lobby.domain.addresses import invite_url, socket_of
 from darbar_lobby.domain.directory_model import INVITE_BYTES, DirectoryEntry
 from darbar_lobby.domain.idempotency import IDEMPOTENCY_KEY, body_sha256
-from darbar_lobby.handlers.addresses import invite_url, socket_of
 from darbar_lobby.handlers.catalogue import Games, GameUnknown, OptionsInvalid
 from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.table_client import TableClient

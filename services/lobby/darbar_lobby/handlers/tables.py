@@ -8,10 +8,10 @@ from darbar_contracts.api import ListQuery, PlayerShown, SeatedAt, TableList, Ta
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import Person, TableLook, handle_of
 from darbar_kit.errors import Refused
+from darbar_lobby.domain.addresses import invite_url, socket_of
 from darbar_lobby.domain.codes import is_code
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.domain.table_look import free_seats, sits_in
-from darbar_lobby.handlers.addresses import invite_url, socket_of
 from darbar_lobby.handlers.table_client import TableClient, TableGone
 from darbar_lobby.store.directory import DirectoryStore
 

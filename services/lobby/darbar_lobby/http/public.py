@@ -31,9 +31,9 @@ from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, read_body, read_query
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import Claims, TokenReader
+from darbar_lobby.domain.addresses import INVITE_PATH
 from darbar_lobby.domain.names import normalised_login_name
 from darbar_lobby.handlers.accounts import Accounts, chosen_face, to_public
-from darbar_lobby.handlers.addresses import INVITE_PATH
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.invitation import HEADERS, invitation, no_invitation

@@ -8,8 +8,10 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import CreateTable
 from darbar_kit.database import Connection, Database
+from darbar_kit.errors import Refused
 from darbar_lobby.domain.directory_model import DirectoryEntry
 from darbar_lobby.store.directory import insert_entry
 
@@ -54,7 +56,8 @@ class IntentionStore:
         self._sql = sql
 
     async def intend(self, new: NewIntention) -> Intention:
-        """Stores the key with the table it will make, or answers what was stored under it before."""
+        """Stores the key with the table it will make, or answers what was stored under it before. Raises Refused
+        `draining`."""
         async with self._database.transaction() as connection:
             return await insert_intention(connection, self._sql, new)
 
@@ -88,13 +91,14 @@ class IntentionStore:
 
 
 async def insert_intention(connection: Connection, sql: Mapping[str, str], new: NewIntention) -> Intention:
-    """Within a transaction: the key and the table, or what was stored under the key before."""
+    """Within a transaction: the key and the table, or what was stored under it before. Raises Refused `draining`."""
     values = (new.account_id, new.key, new.body_sha256, UUID(new.entry.table_id), msgspec.json.encode(new.request))
     if await connection.fetchval(sql["intend"], *values, MAKING_SECONDS) is not None:
         await insert_entry(connection, sql, new.entry)
         return Intention(new.account_id, new.key, new.body_sha256, new.request, None, is_maker=True)
     stored = _intention(await connection.fetchrow(sql["intention"], new.account_id, new.key))
-    assert stored is not None, "the key was stored before, and keys are kept for long"
+    if stored is None:
+        raise Refused(Reason.DRAINING)
     return stored
 
 

@@ -140,10 +140,14 @@ class TableNode:
 
     def beat(self) -> None:
         """Tell every socket its table's version."""
+        self.tell_everybody(lambda live: msgspec.json.encode(Heartbeat(version=live.table.version)))
+
+    def tell_everybody(self, frame_of: Callable[[LiveTable], bytes]) -> None:
+        """A frame for every socket of each table; a table that fails keeps nothing from the others."""
         for live in self.owner.live_tables.values():
             if live.sockets:
                 with self.freezer.guard(live):
-                    frame = msgspec.json.encode(Heartbeat(version=live.table.version))
+                    frame = frame_of(live)
                     for socket in live.sockets:
                         socket.send(frame)
 

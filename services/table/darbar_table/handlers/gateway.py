@@ -20,6 +20,7 @@ from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.live_table import Connection, LiveTable, Reply
 from darbar_table.engine.node import TableNode
 from darbar_table.engine.resuming import EVENTS_TO_RESUME_MAX, Past, frames_after
+from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.questions import Questions
 from darbar_table.handlers.talk import Talk
 from darbar_table.store.codec import LogBroken
@@ -58,9 +59,10 @@ class TableGateway(Protocol):
 class LocalGateway:
     """Tables of this process."""
 
-    def __init__(self, node: TableNode, questions: Questions) -> None:
+    def __init__(self, node: TableNode, questions: Questions, announcer: Announcer) -> None:
         self._node = node
         self._questions = questions
+        self._announcer = announcer
         self._talk = Talk(phrases_a_minute_max=node.settings.phrases_a_minute_max)
 
     async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
@@ -127,7 +129,7 @@ class LocalGateway:
         if missed is None:
             missed = [snapshot(table, seat, remaining_ms, self._node.timers.vote_remaining_ms(live))]
         socket.seat = seat
-        socket.send(_encode(Welcome(protocol=PROTOCOL, table_id=table.table_id, seat=seat, version=table.version)))
+        socket.send(_encode(Welcome(PROTOCOL, table.table_id, seat, table.version, self._announcer.text)))
         for frame in missed:
             socket.send(frame)
         if socket not in live.sockets:

@@ -16,6 +16,7 @@ from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.gateway import LocalGateway
 from darbar_table.handlers.questions import Questions, table_id_of
 from darbar_table.settings import Settings
@@ -30,12 +31,19 @@ class SocketHandler:
     """Opens sockets: the same parts for every connection of a process."""
 
     def __init__(
-        self, settings: Settings, *, node: Callable[[], TableNode], questions: Questions, tokens: TokenReader
+        self,
+        settings: Settings,
+        *,
+        node: Callable[[], TableNode],
+        questions: Questions,
+        announcer: Announcer,
+        tokens: TokenReader,
     ) -> None:
         self._addresses = ClientAddresses(settings.trusted_proxies)
         self._limits = SocketLimits(settings)
         self._node = node
         self._questions = questions
+        self._announcer = announcer
         self._tokens = tokens
         self._decisions = DecisionFrames()
         self._decoder = msgspec.json.Decoder(frames.client_frame_type(self._decisions))
@@ -59,7 +67,7 @@ class SocketHandler:
         player = PlayerSocket(
             web_socket,
             transport,
-            gateway=LocalGateway(node, self._questions),
+            gateway=LocalGateway(node, self._questions, self._announcer),
             metrics=node.metrics,
             limits=self._limits,
             tokens=self._tokens,
