@@ -1,5 +1,7 @@
 /** Cards as the table writes them: rank, suit and, with two decks, which copy. Open this about names and order. */
 
+import { say } from "../words/words";
+
 export type Suit = "C" | "D" | "H" | "S";
 export type Rank = "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "T" | "J" | "Q" | "K" | "A";
 
@@ -7,34 +9,13 @@ export const SUITS: readonly Suit[] = ["S", "H", "C", "D"];
 export const RANKS: readonly Rank[] = ["2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A"];
 export const COURTS: ReadonlySet<Rank> = new Set<Rank>(["J", "Q", "K"]);
 
-const RANK_WORDS: Record<Rank, string> = {
-  "2": "two",
-  "3": "three",
-  "4": "four",
-  "5": "five",
-  "6": "six",
-  "7": "seven",
-  "8": "eight",
-  "9": "nine",
-  T: "ten",
-  J: "jack",
-  Q: "queen",
-  K: "king",
-  A: "ace",
-};
-const SUIT_WORDS: Record<Suit, string> = { C: "clubs", D: "diamonds", H: "hearts", S: "spades" };
-
 /** `"AS"` and `"AS#2"` are the ace of spades of the first and of the second deck. */
 export const rankOf = (card: string): Rank => card[0] as Rank;
 export const suitOf = (card: string): Suit => card[1] as Suit;
 export const isRed = (suit: Suit): boolean => suit === "H" || suit === "D";
 
 /** "king of hearts", as a screen reader says it. */
-export function cardWords(card: string): string {
-  return `${RANK_WORDS[rankOf(card)]} of ${SUIT_WORDS[suitOf(card)]}`;
-}
-
-export const suitWords = (suit: Suit): string => SUIT_WORDS[suit];
+export const cardWords = (card: string): string => say("card", { rank: say(`rank.${rankOf(card)}`), suit: say(`suit.${suitOf(card)}`) });
 
 export type Sorting = "suit" | "rank";
 

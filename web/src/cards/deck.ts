@@ -11,7 +11,6 @@ export interface Drawing {
 export interface Deck {
   name: DeckName;
   title: string;
-  sentence: string;
   /** Drawn apart from the rest of the client, and loaded when it is chosen. */
   load: () => Promise<Drawing>;
 }
@@ -22,25 +21,21 @@ export const DECKS: readonly Deck[] = [
   {
     name: "classic",
     title: "Classic",
-    sentence: "Double-headed kings, queens and jacks; A K Q J.",
     load: async () => (await import("./decks/classic")).drawing,
   },
   {
     name: "atlasnye",
     title: "Atlasnye",
-    sentence: "Satin cards with Russian indices: Т К Д В.",
     load: async () => (await import("./decks/atlasnye")).drawing,
   },
   {
     name: "renaissance",
     title: "Renaissance",
-    sentence: "Portraits under an arch, in the colours of old paintings; A K Q J.",
     load: async () => (await import("./decks/renaissance")).drawing,
   },
   {
     name: "skat",
     title: "Skat",
-    sentence: "Flat and bold, with German indices: A K D B.",
     load: async () => (await import("./decks/skat")).drawing,
   },
 ];

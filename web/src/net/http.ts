@@ -1,7 +1,7 @@
 /** One request to the server this page came from, with its tries. Open this when an answer is not tried again. */
 
 import type { Problem } from "../contracts";
-import { say } from "../words/words";
+import { say, told } from "../words/words";
 import { pauseMs, randomText, sleep } from "./backoff";
 
 /** Refused (a code of the server's), or nobody answered (`unreachable`). */
@@ -11,7 +11,7 @@ export class Failed extends Error {
     message: string,
     readonly status: number = 0,
   ) {
-    super(message);
+    super(told(`refused.${code}`, message));
   }
 }
 

@@ -2,8 +2,11 @@
 
 import type { Sorting } from "../cards/card";
 import type { DeckName } from "../cards/deck";
+import type { Tag } from "../words/language.svelte";
 
 export interface Settings {
+  /** Null: the device's, where that is spoken here. */
+  language: Tag | null;
   deck: DeckName;
   fourColours: boolean;
   oneTap: boolean;
@@ -15,6 +18,7 @@ export interface Settings {
 
 const PLACE = "darbar.settings";
 const USUAL: Settings = {
+  language: null,
   deck: "classic",
   fourColours: false,
   oneTap: false,
