@@ -73,6 +73,8 @@ class Reason(StrEnum):
 
     # Administrators.
     ADMIN_NEEDED = "admin_needed", 403, "An auditor reads and changes nothing."
+    OWN_TABLE = "own_table", 403, "Nobody sees hands of a running round at a table where they sit."
+    VERSION_UNKNOWN = "version_unknown", 404, "There is no such version, or its round is still played."
     NOT_ADMINISTRATOR = "not_administrator", 403, "This is for those who run Darbar."
     SECOND_FACTOR_MISSING = "second_factor_missing", 403, "Give the second factor first."
     SECOND_FACTOR_WRONG = "second_factor_wrong", 401, "This code is wrong, was used before, or came too late."

@@ -8,11 +8,12 @@ from typing import Literal
 
 import msgspec
 
-from darbar_contracts.admin import Role
 from darbar_contracts.refusals import Reason
 from darbar_rules.game import Refusal
 
 Presence = Literal["needed", "optional", "none"]
+# Of an administrator: an auditor reads, an admin acts too.
+Role = Literal["auditor", "admin"]
 
 HTML = "text/html"
 JSON = "application/json"

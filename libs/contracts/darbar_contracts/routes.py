@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from darbar_contracts.admin_routes import ADMIN
+from darbar_contracts.admin.routes import ADMIN
 from darbar_contracts.api import (
     BlockList,
     Catalogue,

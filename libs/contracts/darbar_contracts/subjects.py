@@ -23,6 +23,9 @@ LOBBY_QUEUE = "lobby"
 TABLE_WHERE = "table.where"
 TABLE_MILESTONES = "table.milestones"
 TABLE_RETIRED = "table.retired"
+TABLE_LOG = "table.log"
+TABLE_STATE = "table.state"
+TABLE_FROZEN = "table.frozen"
 TABLE_QUEUE = "table"
 
 # bot
@@ -101,6 +104,9 @@ _MODERATE = (
     MEDIA_VOICE_RIGHTS,
 )
 
+# What administrators ask of tables, over the lobby.
+_SEEN = (TABLE_LOG, TABLE_STATE, TABLE_FROZEN)
+
 # Service -> (may publish, may subscribe), and the admin, as whom operators' commands ask. Its own inbox is added by the
 # server's configuration.
 PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -114,6 +120,8 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             WALLET_GRANT,
             *_MODERATE,
             LOBBY_MAINTENANCE_CHANGED,
+            *_SEEN,
+            table_operate("*"),
             *_MAKE_MILESTONES,
             *_TAKE_MILESTONES,
         ),
@@ -131,7 +139,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             MILESTONE_SUBJECTS,
             *_MAKE_MILESTONES,
         ),
-        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, LOBBY_MAINTENANCE_CHANGED, "table.at.>"),
+        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, *_SEEN, LOBBY_MAINTENANCE_CHANGED, "table.at.>"),
     ),
     "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
     "bot": ((), (BOT_DECIDE,)),

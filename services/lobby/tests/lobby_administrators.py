@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 from lobby_doubles import Caller, LobbyServer, Reply
 
-from darbar_contracts.admin import Role
+from darbar_contracts.admin.api import Role
 from darbar_lobby.domain.second_factor import STEP_SECONDS, code_at
 from darbar_lobby.handlers.admin.administrators import create_administrator
 

@@ -13,8 +13,8 @@ import pytest_asyncio
 from lobby_administrators import PASSWORD, Operator, by_owner, operator, with_token
 from lobby_doubles import Caller, LobbyServer, open_lobby
 
-from darbar_contracts.admin import Act
-from darbar_contracts.admin_routes import ADMIN
+from darbar_contracts.admin.api import Act
+from darbar_contracts.admin.routes import ADMIN
 from darbar_contracts.routes import BY_SERVICE
 from darbar_kit.errors import Refused
 from darbar_kit.testing import MakeDatabase, MakeNats

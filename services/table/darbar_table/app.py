@@ -22,11 +22,12 @@ from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader
-from darbar_table.bus import serve_node, serve_process
+from darbar_table.bus import serve_administrators, serve_node, serve_process
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.create import TableCreator
+from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
@@ -95,6 +96,7 @@ class Service:
                 await serve_process(
                     bus, questions=questions, inspection=inspection, announcer=announcer, retired=self._retired
                 )
+                await serve_administrators(bus, Disclosure(settings, store))
                 yield
             finally:
                 await bus.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from darbar_contracts import subjects
+from darbar_contracts.admin.disclosure import FrozenTablesRequest, LogRequest, StateRequest
 from darbar_contracts.lobby import Maintenance
 from darbar_contracts.tables import (
     CreateTable,
@@ -19,6 +20,7 @@ from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.create import TableCreator
+from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
@@ -37,6 +39,13 @@ async def serve_process(
     await bus.serve(subjects.TABLE_MILESTONES, MilestonesRequest, inspection.milestones, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_RETIRED, ProcessRetired, retired)
     await bus.listen(subjects.LOBBY_MAINTENANCE_CHANGED, Maintenance, announcer.changed)
+
+
+async def serve_administrators(bus: Bus, disclosure: Disclosure) -> None:
+    """What the lobby asks for those who run Darbar; any table process can answer."""
+    await bus.serve(subjects.TABLE_LOG, LogRequest, disclosure.log, queue=subjects.TABLE_QUEUE)
+    await bus.serve(subjects.TABLE_STATE, StateRequest, disclosure.state, queue=subjects.TABLE_QUEUE)
+    await bus.serve(subjects.TABLE_FROZEN, FrozenTablesRequest, disclosure.frozen, queue=subjects.TABLE_QUEUE)
 
 
 async def serve_node(

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from darbar_contracts.admin import Administrator, AuditLogQuery, ConfirmSession, NewAdminSession
-from darbar_contracts.admin_routes import ADMIN
+from darbar_contracts.admin.api import Administrator, AuditLogQuery, ConfirmSession, NewAdminSession
+from darbar_contracts.admin.routes import ADMIN
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import Route
 from darbar_kit.http import answer, bearer_token, read_body, read_query

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from darbar_contracts.admin import Role
+from darbar_contracts.admin.api import Role
 from darbar_kit.database import Database
 
 

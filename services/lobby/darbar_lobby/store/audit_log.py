@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import structlog
 
-from darbar_contracts.admin import Act, AuditEntry, AuditLogQuery, AuditPage
+from darbar_contracts.admin.api import Act, AuditEntry, AuditLogQuery, AuditPage
 from darbar_kit.database import Database
 from darbar_lobby.domain.audit_chain import FIRST_LINK, StoredEntry, chain_fault, link
 

@@ -13,11 +13,13 @@ from uuid import UUID
 
 import msgspec
 
+from darbar_contracts.admin.disclosure import TableState
 from darbar_contracts.tables import MILESTONES_ANSWERED_MAX, Milestone, MilestonesAnswer, TableTerms
 from darbar_kit.database import Database, queries
 from darbar_table.domain import events
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.milestones import milestone_of
+from darbar_table.domain.seat_view import snapshot
 from darbar_table.domain.state import Table, unopened
 from darbar_table.domain.visibility import at_rest
 from darbar_table.store.codec import Codecs
@@ -51,6 +53,11 @@ def read_audit(database_url: str, table_id: UUID, account_id: str, version_max: 
 def read_milestones(database_url: str, table_id: UUID, after: int, generation: int) -> MilestonesAnswer | None:
     """The milestones of a table after a number, made again from its events; None for no table."""
     return _with_store(database_url, lambda store: _milestones(store, table_id, after, generation))
+
+
+def read_state(database_url: str, table_id: UUID, version: int) -> TableState | None:
+    """How a table stood after a version, as each seat knew it; None for no such version."""
+    return _with_store(database_url, lambda store: _state(store, table_id, version))
 
 
 def fingerprint(table: Table) -> str:
@@ -94,6 +101,14 @@ async def _milestones(store: Store, table_id: UUID, after: int, generation: int)
             return MilestonesAnswer(milestones=tuple(found), more=True)
         found.append(milestone)
     return None if table is None else MilestonesAnswer(milestones=tuple(found))
+
+
+async def _state(store: Store, table_id: UUID, version: int) -> TableState | None:
+    async for row, _, table in _replayed(store, table_id, version):
+        if row.version == version:
+            seats = tuple(msgspec.json.decode(snapshot(table, seat, None)) for seat in range(len(table.seats)))
+            return TableState(str(table_id), version, row.kind, row.at, seats)
+    return None
 
 
 async def _replayed(

@@ -173,6 +173,19 @@ SELECT version, kind, body, at, chain FROM event
  WHERE table_id = $1 AND version > $2 AND version <= $3
  ORDER BY version LIMIT $4
 
+-- turn_began --
+-- When what is decided after a version became due: the last event up to it whose kind is none of these.
+SELECT at FROM event
+ WHERE table_id = $1 AND version <= $2 AND kind <> ALL($3::text[])
+ ORDER BY version DESC LIMIT 1
+
+-- sits_there --
+-- Whether one of these accounts has a seat at the table.
+SELECT EXISTS (SELECT 1 FROM seat_claim WHERE table_id = $1 AND account_id = ANY($2::text[])) AS sits
+
+-- frozen_tables --
+SELECT table_id, at, reason, command FROM frozen_table ORDER BY at DESC LIMIT $1
+
 -- events_between --
 SELECT table_id, version, kind, body, at, chain FROM event
  WHERE table_id = ANY($1::uuid[]) AND version > $2 AND version <= $3

@@ -18,6 +18,9 @@ _SEAT_TAKEN = KIND_OF[events.SeatTaken]
 _SEEDS_SHOWN = KIND_OF[events.SeedsShown]
 _OPTIONS_CHANGED = KIND_OF[events.OptionsChanged]
 _TABLE_VOIDED = KIND_OF[events.TableVoided]
+# From then on a decision is due; else from the decision before.
+TURN_BEGINS = frozenset({KIND_OF[events.RoundStarted], KIND_OF[events.TableResumed]})
+_NO_TURN_BEGINS = sorted(set(KIND_OF.values()) - TURN_BEGINS)
 # What may follow the seeds of a finished round and belongs to it.
 _COINS_MOVED = (events.SettleAsked, events.Settled, events.RefundAsked, events.Refunded, events.RefundRefused)
 _AFTER_SEEDS_SHOWN = [KIND_OF[kind] for kind in (*_COINS_MOVED, events.GameEnded, events.TableClosed)]
@@ -114,6 +117,21 @@ class Store:
         """At most `rows_max` events of a log after one version and up to another."""
         rows = await self._database.read(self._queries["log_page"], table_id, after, last, rows_max)
         return [StoredEvent(*row) for row in rows]
+
+    async def turn_began(self, table_id: UUID, version: int) -> datetime | None:
+        """When what is decided after this version became due; None before the first round."""
+        row = await self._database.read_row(self._queries["turn_began"], table_id, version, _NO_TURN_BEGINS)
+        return None if row is None else row["at"]
+
+    async def sits_there(self, table_id: UUID, account_ids: Sequence[str]) -> bool:
+        """Whether one of these accounts has a seat at this table."""
+        row = await self._database.read_row(self._queries["sits_there"], table_id, list(account_ids))
+        return row is not None and bool(row["sits"])
+
+    async def frozen_tables(self, count_max: int) -> list[tuple[UUID, datetime, str, str | None]]:
+        """The last ones, each with why it was stopped and by which command."""
+        rows = await self._database.read(self._queries["frozen_tables"], count_max)
+        return [(UUID(str(row["table_id"])), row["at"], row["reason"], row["command"]) for row in rows]
 
     async def frozen(self, table_ids: Sequence[UUID]) -> set[UUID]:
         """Which of these tables are frozen."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
-from darbar_contracts.admin import Act, Role
+from darbar_contracts.admin.api import Act, Role
 from darbar_contracts.refusals import Reason
 from darbar_kit.database import Database, queries
 from darbar_kit.errors import Refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from darbar_contracts.admin import Act, AdminSession, ConfirmSession, NewAdminSession, Role
+from darbar_contracts.admin.api import Act, AdminSession, ConfirmSession, NewAdminSession, Role
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_kit.tokens import TokenReader

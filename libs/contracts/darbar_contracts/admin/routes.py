@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darbar_contracts.admin import (
+from darbar_contracts.admin.api import (
     Administrator,
     AdminSession,
     AuditLogQuery,

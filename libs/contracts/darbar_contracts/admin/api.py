@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from darbar_contracts.route import Role as Role
 from darbar_contracts.tables import JsonObject, OperatorText
-
-# An auditor reads, an admin acts too.
-Role = Literal["auditor", "admin"]
 
 AUDIT_ENTRIES_MAX = 200
 AUDIT_ENTRIES_DEFAULT = 50

@@ -1,0 +1,88 @@
+"""What the table service tells those who run Darbar of a table: its log, how it stood, what stopped it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from darbar_contracts.tables import JsonObject
+
+FROZEN_TABLES_MAX = 200
+VERSION_MAX = 2**31 - 1
+
+
+class LogRequest(msgspec.Struct, frozen=True):
+    """The events of a table after a version. `running`: those of a round whose result is not stored, too; refused with
+    `own_table` where one of the `own_account_ids` sits."""
+
+    table_id: str
+    after: int = 0
+    running: bool = False
+    own_account_ids: tuple[str, ...] = ()
+
+
+class LoggedEvent(msgspec.Struct, frozen=True):
+    """One stored event. `body` is its JSON text as stored, None while it holds a seed that is not shown yet; `chain`
+    its link in hex, None while its round runs.
+
+    Of what was decided in a game: `by` whom (player, clock, bot; table for what follows by itself), in which `seat`,
+    and how many `seconds` after it was due.
+    """
+
+    version: int
+    kind: str
+    at: Annotated[datetime, Meta(tz=True)]
+    body: str | None
+    chain: str | None
+    by: str | None = None
+    seat: int | None = None
+    seconds: float | None = None
+
+
+class LogPage(msgspec.Struct, frozen=True):
+    """In their order; `more`: ask again with `after` the last version."""
+
+    table_id: str
+    events: tuple[LoggedEvent, ...]
+    more: bool = False
+
+
+class StateRequest(msgspec.Struct, frozen=True):
+    """How a table stood after a version; `running` and `own_account_ids` as in a LogRequest."""
+
+    table_id: str
+    version: int
+    running: bool = False
+    own_account_ids: tuple[str, ...] = ()
+
+
+class TableState(msgspec.Struct, frozen=True):
+    """How a table stood: what each seat knew then, as a snapshot of the socket. `kind`: of the event that led there."""
+
+    table_id: str
+    version: int
+    kind: str
+    at: datetime
+    seats: tuple[JsonObject, ...]
+
+
+class FrozenTablesRequest(msgspec.Struct, frozen=True):
+    """Which tables are frozen?"""
+
+
+class FrozenTable(msgspec.Struct, frozen=True):
+    """Why a table was stopped, and by which command, as JSON text; None when it was none."""
+
+    table_id: str
+    at: datetime
+    reason: str
+    command: str | None
+
+
+class FrozenTables(msgspec.Struct, frozen=True):
+    """The last FROZEN_TABLES_MAX, newest first."""
+
+    tables: tuple[FrozenTable, ...]

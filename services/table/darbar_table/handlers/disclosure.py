@@ -1,0 +1,128 @@
+"""What those who run Darbar see of a table: every hand of what is over, and of a running round when they say why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from darbar_contracts.admin.disclosure import (
+    FROZEN_TABLES_MAX,
+    FrozenTable,
+    FrozenTables,
+    FrozenTablesRequest,
+    LoggedEvent,
+    LogPage,
+    LogRequest,
+    StateRequest,
+    TableState,
+)
+from darbar_contracts.frames import TableReason
+from darbar_kit.offload import Offload
+from darbar_table.domain import events
+from darbar_table.domain.events import KIND_OF
+from darbar_table.domain.refusals import refused
+from darbar_table.handlers.log_reader import read_state
+from darbar_table.handlers.questions import table_id_of
+from darbar_table.settings import Settings
+from darbar_table.store.store import TURN_BEGINS, VERSION_MAX, ReplayHead, Store, StoredEvent
+
+EVENTS_MAX = 200
+# A message of the bus has a limit.
+BODIES_BYTES_MAX = 256 * 1024
+STATES_READ_AT_ONCE_MAX = 1
+STATES_WAITING_MAX = 8
+STATE_SECONDS_MAX = 20.0
+
+_OWN_KINDS = frozenset(KIND_OF.values())
+_COUNT_IN = KIND_OF[events.CountInStarted]
+_BAG_OPENED = KIND_OF[events.BagOpened]
+
+
+class Disclosure:
+    """Who asks has been let in by the lobby. Seeds that are not shown yet are told to nobody."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+        self._states = Offload(
+            running_max=STATES_READ_AT_ONCE_MAX, waiting_max=STATES_WAITING_MAX, seconds_max=STATE_SECONDS_MAX
+        )
+
+    async def log(self, request: LogRequest) -> LogPage:
+        """Raises Refused: table_unknown, own_table."""
+        table_id = table_id_of(request.table_id)
+        head = await self._head(table_id, request)
+        last = VERSION_MAX if request.running else head.last
+        rows = await self._store.log_page(table_id, after=request.after, last=last, rows_max=EVENTS_MAX + 1)
+        page = list(_that_fits(rows[:EVENTS_MAX]))
+        due = await self._store.turn_began(table_id, request.after)
+        shown = tuple(_shown(row, head, due_at) for row, due_at in _with_due(page, due))
+        return LogPage(request.table_id, shown, more=len(rows) > len(page))
+
+    async def state(self, request: StateRequest) -> TableState:
+        """Raises Refused: table_unknown, version_unknown, own_table."""
+        table_id = table_id_of(request.table_id)
+        head = await self._head(table_id, request)
+        if not 1 <= request.version <= (VERSION_MAX if request.running else head.last):
+            raise refused(TableReason.VERSION_UNKNOWN)
+        found = await self._states.run(read_state, self._settings.database_url, table_id, request.version)
+        if found is None:
+            raise refused(TableReason.VERSION_UNKNOWN)
+        return found
+
+    async def frozen(self, _request: FrozenTablesRequest) -> FrozenTables:
+        rows = await self._store.frozen_tables(FROZEN_TABLES_MAX)
+        return FrozenTables(tuple(FrozenTable(str(row[0]), *row[1:]) for row in rows))
+
+    async def _head(self, table_id: UUID, request: LogRequest | StateRequest) -> ReplayHead:
+        head = await self._store.replay_head(table_id, "")
+        if head is None:
+            raise refused(TableReason.TABLE_UNKNOWN)
+        if request.running and await self._store.sits_there(table_id, request.own_account_ids):
+            raise refused(TableReason.OWN_TABLE)
+        return head
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    by: str | None = None
+    seat: int | None = None
+
+
+def _that_fits(rows: Iterable[StoredEvent]) -> Iterator[StoredEvent]:
+    """The first of them, as many as a message takes; one at least."""
+    size = 0
+    for row in rows:
+        size += len(row.body)
+        if size > BODIES_BYTES_MAX and size > len(row.body):
+            return
+        yield row
+
+
+def _with_due(rows: Iterable[StoredEvent], due: datetime | None) -> Iterator[tuple[StoredEvent, datetime | None]]:
+    """Each with the moment at which a decision became due: what was decided before, or the start of play."""
+    for row in rows:
+        yield row, due
+        if row.kind not in _OWN_KINDS or row.kind in TURN_BEGINS:
+            due = row.at
+
+
+def _shown(row: StoredEvent, head: ReplayHead, due: datetime | None) -> LoggedEvent:
+    is_running = row.version > head.last
+    holds_seed = (is_running and row.kind == _COUNT_IN) or (
+        row.kind == _BAG_OPENED and msgspec.json.decode(row.body, type=events.BagOpened).bag not in head.bags_shown
+    )
+    decided = _Decided() if row.kind in _OWN_KINDS else msgspec.json.decode(row.body, type=_Decided)
+    is_timed = due is not None and decided.by in ("player", "clock", "bot")
+    return LoggedEvent(
+        version=row.version,
+        kind=row.kind,
+        at=row.at,
+        body=None if holds_seed else row.body,
+        chain=None if is_running else row.chain.hex(),
+        by=decided.by,
+        seat=decided.seat,
+        seconds=round((row.at - due).total_seconds(), 3) if due is not None and is_timed else None,
+    )
