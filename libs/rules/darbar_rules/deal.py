@@ -19,6 +19,8 @@ class Chance:
     `strings` are what the players' clients opened at zero, by seat. `filtered` is the round's flag from the bag (CP-7).
     """
 
+    __slots__ = ("_game", "_round", "_server_seed", "_strings", "_table_id", "filtered")
+
     def __init__(
         self,
         server_seed: bytes,

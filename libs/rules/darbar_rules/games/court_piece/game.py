@@ -25,7 +25,7 @@ COURT_PIECE: Final[Game[CourtPieceOptions, State, Event, Decision, CourtPieceVie
     same_clock_after=frozenset({"trump_shown"}),
     options_type=CourtPieceOptions,
     state_type=State,
-    state_version=1,
+    state_version=2,
     view_type=CourtPieceView,
     events=EVENTS,
     shown=SHOWN,

@@ -26,7 +26,7 @@ from darbar_rules.games.court_piece.events import (
     TrumpShown,
 )
 from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions, TrumpMode
-from darbar_rules.games.court_piece.state import Deal, State, trump_is_hidden
+from darbar_rules.games.court_piece.state import Deal, State, packed_trick, trump_is_hidden
 from darbar_rules.indistinguishable import Means
 from darbar_rules.testing import Step
 
@@ -162,7 +162,9 @@ def _exchanged(state: State, other: dict[int, int], dice: random.Random) -> Stat
             indicator,
         ),
         middle=state.middle._replace(
-            tricks=tuple(trick._replace(cards=cards(trick.cards)) for trick in state.middle.tricks)
+            packed_tricks=b"".join(
+                packed_trick(trick._replace(cards=cards(trick.cards))) for trick in state.middle.tricks
+            )
         ),
         play=play._replace(
             hands=tuple(mask(hand) for hand in play.hands),

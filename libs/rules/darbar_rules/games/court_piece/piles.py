@@ -28,7 +28,7 @@ def trick_taken(options: CourtPieceOptions, middle: Middle, winner: int, card: i
     `win_counts`: it may be the first of two wins in a row. It may not while the trump is hidden or does not exist.
     """
     pile = middle.pile + 1
-    last = len(middle.tricks) + 1 == TRICKS_IN_ROUND
+    last = middle.tricks_finished + 1 == TRICKS_IN_ROUND
     if last or _picks_up(options, middle, winner, card):
         collected = _added(middle.collected, winner % 2, pile)
         return TrickTaken(winner, pile, 0, collected, winner)

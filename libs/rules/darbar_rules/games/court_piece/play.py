@@ -136,7 +136,7 @@ def _played(state: State, seat: int, card: int) -> tuple[Event, ...]:
         return event, round_ended(evolve(state, event))
     if event.to_act == state.match.caller and trump_is_hidden(state):
         after = evolve(state, event)
-        if len(after.middle.tricks) + 1 == TRICKS_IN_ROUND:
+        if after.middle.tricks_finished + 1 == TRICKS_IN_ROUND:
             return event, *_last_card_of_caller(after)
     return (event,)
 
@@ -167,7 +167,7 @@ def _card_played(state: State, seat: int, card: int) -> CardPlayed:
         return CardPlayed(seat, TEXTS[card], winning, turn, (seat + 1) % SEATS, face_down, fixed)
     win_counts = trump is not None and _win_counts(state, winning)
     taken = trick_taken(state.options, state.middle, winning, card if wins else best, win_counts=win_counts)
-    to_act = None if ends_round(taken, len(state.middle.tricks) + 1) else winning
+    to_act = None if ends_round(taken, state.middle.tricks_finished + 1) else winning
     return CardPlayed(seat, TEXTS[card], winning, turn, to_act, face_down, fixed, taken)
 
 
@@ -203,7 +203,7 @@ def _may_ask(state: State, seat: int) -> bool:
 def _may_show(state: State, seat: int) -> bool:
     if seat != state.match.caller:
         return False
-    return not _can_follow(state, seat) if state.play.trick else bool(state.middle.tricks)
+    return not _can_follow(state, seat) if state.play.trick else state.middle.tricks_finished > 0
 
 
 def _can_follow(state: State, seat: int) -> bool:

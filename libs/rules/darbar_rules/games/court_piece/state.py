@@ -59,13 +59,30 @@ class Trick(NamedTuple):
     trump_from: int  # from this card on, trumps had power; 4: none had
 
 
+def packed_trick(trick: Trick) -> bytes:
+    """A trick as `Middle` keeps it: what it holds beside its cards, how many they are, and the cards."""
+    leader, cards, winner, picked_up, trump_from = trick
+    return bytes((leader, winner, picked_up, trump_from, len(cards))) + cards
+
+
 class Middle(NamedTuple):
-    """Changes once a trick."""
+    """Changes once a trick. As tuples, the finished ones would be half of a state: they are kept as bytes."""
 
     pile: int = 0  # tricks lying
     streak: int | None = None  # the seat whose last win counts as the first of two
     collected: tuple[int, int] = (0, 0)
-    tricks: tuple[Trick, ...] = ()
+    tricks_finished: int = 0
+    packed_tricks: bytes = b""  # each as `packed_trick` made it
+
+    @property
+    def tricks(self) -> tuple[Trick, ...]:
+        """The finished ones, in their order."""
+        packed, tricks, start = self.packed_tricks, [], 0
+        for _ in range(self.tricks_finished):
+            leader, winner, picked_up, trump_from, count = packed[start : start + 5]
+            tricks.append(Trick(leader, packed[start + 5 : start + 5 + count], winner, picked_up, trump_from))
+            start += 5 + count
+        return tuple(tricks)
 
 
 class Play(NamedTuple):
@@ -189,7 +206,8 @@ def _card_played(state: State, event: CardPlayed) -> State:
     if event.trick is not None:
         taken = event.trick
         finished = Trick(leader, trick, taken.winner, taken.picked_up, SEATS if trump is None else trump_from)
-        middle = Middle(taken.pile, taken.streak, taken.collected, (*middle.tricks, finished))
+        tricks = middle.packed_tricks + packed_trick(finished)
+        middle = Middle(taken.pile, taken.streak, taken.collected, middle.tricks_finished + 1, tricks)
         leader, trick, trump_from = taken.winner, b"", 0
     play = Play(
         hands, leader, trick, event.winning, event.to_act, event.turn, trump, trump_from, False, face_down

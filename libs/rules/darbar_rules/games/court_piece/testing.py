@@ -23,7 +23,7 @@ from darbar_rules.games.court_piece.events import (
 )
 from darbar_rules.games.court_piece.game import COURT_PIECE
 from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
-from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND, Match, Middle, State, Trick
+from darbar_rules.games.court_piece.state import TRICKS_IN_ROUND, Match, Middle, State, Trick, packed_trick
 
 NO_CHANCE: Final = Chance(b"", table_id="script", game=1, round=1)
 AUTOMATIC: Final = "*"
@@ -102,9 +102,14 @@ def last_trick(
     """A round's thirteenth trick; all others that nobody has collected lie in the middle."""
     table = start(options, trick, caller=caller, trump=trump, totals=totals)
     leader = int(trick[0])
-    before = (Trick(leader, b"", leader, 0, trump_from=SEATS),) * (TRICKS_IN_ROUND - 1)
+    before = packed_trick(Trick(leader, b"", leader, 0, trump_from=SEATS)) * (TRICKS_IN_ROUND - 1)
     state = table.state._replace(
-        middle=Middle(pile=len(before) - sum(collected), collected=collected, tricks=before),
+        middle=Middle(
+            pile=TRICKS_IN_ROUND - 1 - sum(collected),
+            collected=collected,
+            tricks_finished=TRICKS_IN_ROUND - 1,
+            packed_tricks=before,
+        ),
         play=table.state.play._replace(leader=leader, winning=leader, to_act=leader),
     )
     return Played(state, table.events).then(trick)
