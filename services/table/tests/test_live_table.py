@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from engine_desk import Desk
+from golden_log import SCRIPTS
 from table_scripts import BOB, CYN, DAN, Script
 
 from darbar_table.domain import events
 from darbar_table.domain.state import Phase
-from darbar_table.engine.live_table import LiveTable
+from darbar_table.engine.live_table import IDS_REMEMBERED_MAX, Ids, LiveTable
+from darbar_table.engine.round_start import RoundStart
 
 
 def held(script: Script) -> LiveTable:
@@ -55,3 +58,26 @@ def test_a_count_in_that_is_stopped_and_begins_again_belongs_to_its_round() -> N
     first = first_count_in(script, 1)
     assert len(script.all(events.CountInStarted)) == 2
     assert live.count_in_start.version == first
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_packed_start_is_the_state_that_was_packed(name: str) -> None:
+    befores = [before for before, event, _ in SCRIPTS[name]().log if isinstance(event, events.CountInStarted)]
+    assert befores
+    for before in befores:
+        start = RoundStart(before)
+        start.pack()
+        start.pack()
+        assert (start.version, start.table()) == (before.version, before)
+        assert repr(start.table().state) == repr(before.state)
+
+
+def test_the_last_ids_of_an_account_are_known_with_what_they_were_for() -> None:
+    ids = Ids(seat=0)
+    sent = [(f"command-of-ann-{number:04}", 2**32 - 1 - number, number) for number in range(IDS_REMEMBERED_MAX + 3)]
+    for command_id, digest, version in sent:
+        ids.remember(command_id, digest, version)
+    assert [ids.find(command_id) for command_id, _, _ in sent[:3]] == [None] * 3
+    assert [ids.find(command_id) for command_id, _, _ in sent[3:]] == [
+        (digest, version) for _, digest, version in sent[3:]
+    ]

@@ -26,6 +26,7 @@ from darbar_table.domain.commands import Disconnected
 from darbar_table.domain.timers import VoteTimer
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
+from darbar_table.engine.round_start import RoundStart
 from darbar_table.handlers import awaited_reply
 from darbar_table.store.chain import first_link
 from darbar_table.store.codec import EventCodec
@@ -318,7 +319,7 @@ def _break_the_view(live: LiveTable) -> None:
         raise ZeroDivisionError
 
     live.table = replace(live.table, rules=dataclasses.replace(live.table.rules, view=view))
-    live.round_start = live.count_in_start = replace(live.table, version=live.table.version + 1)
+    live.round_start = live.count_in_start = RoundStart(replace(live.table, version=live.table.version + 1))
 
 
 def _sockets(stack: Stack) -> float | None:

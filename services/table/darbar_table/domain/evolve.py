@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, assert_never
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from darbar_contracts.frames import VoteView
 from darbar_contracts.tables import Person, TableTerms
 from darbar_rules.deal import Chance, bag_flags
+from darbar_rules.game import AnyGame
 from darbar_table.domain import events
 from darbar_table.domain.milestones import counts
 from darbar_table.domain.state import Bag, CountIn, PastVote, Phase, Round, Seat, SentAway, Staking, Stopper, Table
@@ -21,6 +23,7 @@ STOPPERS_REMEMBERED_MAX = 16
 SENT_AWAY_REMEMBERED_MAX = 64
 # Before so many others nothing was asked that would still have to wait.
 VOTES_REMEMBERED_MAX = 32
+TERMS_SHARED_MAX = 4_096
 
 
 def evolve(table: Table, event: events.TableEvent) -> Table:
@@ -268,9 +271,16 @@ def _course(table: Table, event: events.CourseEvent) -> Table:
 
 def _on_terms(table: Table, terms: TableTerms) -> Table:
     """The seats that are there stay as they are; those that the terms have beside them are free."""
-    options = msgspec.convert(terms.options, table.rules.options_type)
+    terms, options = _shared_terms(msgspec.json.encode(terms), table.rules)
     more = (Seat(),) * (terms.seats - len(table.seats))
     return replace(table, terms=terms, options=options, seats=table.seats + more)
+
+
+@lru_cache(maxsize=TERMS_SHARED_MAX)
+def _shared_terms(encoded: bytes, rules: AnyGame) -> tuple[TableTerms, Any]:
+    """Terms and their options as the rules take them; of all the tables that agree on the same, most are one object."""
+    terms = msgspec.json.decode(encoded, type=TableTerms)
+    return terms, msgspec.convert(terms.options, rules.options_type)
 
 
 def _round_started(table: Table, event: events.RoundStarted) -> Table:
@@ -290,13 +300,18 @@ def _round_started(table: Table, event: events.RoundStarted) -> Table:
     return replace(
         table,
         phase=Phase.PLAYING,
-        seats=tuple(replace(seat, bot_rounds=seat.bot_rounds + 1 if seat.bot_plays else 0) for seat in table.seats),
+        seats=tuple(_in_one_more_round(seat) for seat in table.seats),
         counted=table.counted or table.shared,
         bag=replace(bag, used=bag.used + 1),
         count_in=None,
         running=Round(count_in.server_seed, count_in.strings, event.left_out, filtered, chance),
         stoppers=tuple(replace(one, count=0) for one in table.stoppers if one.paused_until is not None),
     )
+
+
+def _in_one_more_round(seat: Seat) -> Seat:
+    bot_rounds = seat.bot_rounds + 1 if seat.bot_plays else 0
+    return seat if bot_rounds == seat.bot_rounds else replace(seat, bot_rounds=bot_rounds)
 
 
 def _game_ended(table: Table) -> Table:

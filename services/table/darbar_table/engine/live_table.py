@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
 from collections.abc import Callable
+from struct import Struct
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -14,12 +14,15 @@ from darbar_table.domain.commands import Command
 from darbar_table.domain.events import CountInStarted, Played, RoundStarted, SeatEvent, SeatsSwapped, TableEvent
 from darbar_table.domain.state import Table
 from darbar_table.domain.timers import Timer
+from darbar_table.engine.round_start import RoundStart
 from darbar_table.store.codec import EventCodec
 
 log = structlog.get_logger()
 
 COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
+_REMEMBERED = Struct("<qIi")
+_HASH = Struct("<q")
 
 
 class Reply(Protocol):
@@ -46,32 +49,28 @@ class Connection(Protocol):
 class Ids:
     """The last ids of an account: hash of the id, digest of the body, version. `seat` is the one it holds or held last.
 
-    Three rings of plain numbers: there is one such object for every seat in memory, and it is asked for every command.
+    One string of bytes, the newest last: there is one such object for every seat in memory, and it is asked for every
+    command.
     """
 
-    __slots__ = ("_digests", "_hashes", "_next", "_versions", "seat")
+    __slots__ = ("_remembered", "seat")
 
     def __init__(self, seat: int) -> None:
         self.seat = seat
-        self._hashes = array("q", bytes(8 * IDS_REMEMBERED_MAX))
-        self._digests = array("I", bytes(4 * IDS_REMEMBERED_MAX))
-        self._versions = array("i", bytes(4 * IDS_REMEMBERED_MAX))
-        self._next = 0
+        self._remembered = b""
 
     def remember(self, command_id: str, digest: int, version: int) -> None:
-        place = self._next
-        self._hashes[place] = hash(command_id)
-        self._digests[place] = digest
-        self._versions[place] = version
-        self._next = (place + 1) % IDS_REMEMBERED_MAX
+        newest = _REMEMBERED.pack(hash(command_id), digest, version)
+        self._remembered = (self._remembered + newest)[-IDS_REMEMBERED_MAX * _REMEMBERED.size :]
 
     def find(self, command_id: str) -> tuple[int, int] | None:
         """The digest and the version of a command with this id."""
         wanted = hash(command_id)
-        if wanted not in self._hashes:
-            return None
-        place = self._hashes.index(wanted)
-        return self._digests[place], self._versions[place]
+        if _HASH.pack(wanted) in self._remembered:
+            for known, digest, version in _REMEMBERED.iter_unpack(self._remembered):
+                if known == wanted:
+                    return digest, version
+        return None
 
 
 class LiveTable:
@@ -116,7 +115,7 @@ class LiveTable:
         self.stale = False
         self.waiting: deque[tuple[Command, Reply | None]] | None = None
         self.sockets: list[Connection] = []
-        self.round_start = self.count_in_start = table
+        self.round_start = self.count_in_start = RoundStart(table)
         self.ids: dict[str, Ids] = {}
         self.mutes: dict[tuple[str, str], None] = {}
         self.timers: dict[Timer, float] = {}
@@ -160,12 +159,12 @@ class LiveTable:
     def remember_round(self, event: TableEvent, before: Table) -> None:
         """Keep the state before the first count-in of the round: until the next deal, frames after it can be made."""
         if type(event) is CountInStarted and event.attempt == 1:
-            self.count_in_start = before
+            self.count_in_start = RoundStart(before)
         elif type(event) is RoundStarted:
             self.round_start = self.count_in_start
 
-    def start_before(self, version: int) -> Table | None:
-        """The newest state kept from which a client that has `version` can be told the rest; None if there is none."""
+    def start_before(self, version: int) -> RoundStart | None:
+        """The newest start kept from which a client that has `version` can be told the rest; None if there is none."""
         if version > self.table.version:
             return None
         starts = (self.count_in_start, self.round_start)

@@ -143,4 +143,5 @@ def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, sett
         if type(event) is not Played:
             began = {timer: began.get(timer, row.at) for timer in timers.beside(state, settings)}
     live.table = state
+    live.round_start.pack()
     return Loaded(live, {timer: began.get(timer, moved_at) for timer in timers.due(state, settings)})

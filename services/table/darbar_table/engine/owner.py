@@ -216,6 +216,8 @@ class Owner:
             if type(event) is Played:
                 self._metrics.moves_by[event.by].inc()
             before = after
+        if RoundStarted in kinds:
+            live.round_start.pack()
         if PlayerSentAway in kinds:
             _disconnect_spectators(live, self._context.now())
         self._metrics.events.inc(len(draft.events))

@@ -87,7 +87,7 @@ class LocalGateway:
         start = live.start_before(version)
         if start is None:
             return None
-        past = Past(start, [])
+        past = Past(start.table() if version < live.table.version else live.table, [])
         while version < live.table.version > past.version:
             if live.table.version - start.version > EVENTS_TO_RESUME_MAX:
                 return None
