@@ -46,7 +46,7 @@ export interface Bid {
   points: number;
 }
 
-/** Everybody whom one has blocked, the last one first: quick play seats neither with the other. */
+/** Everybody whom one has blocked, the last one first: quick play seats neither with the other, and one. */
 export interface BlockList {
   blocked: PlayerShown[];
 }

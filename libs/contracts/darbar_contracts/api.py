@@ -327,7 +327,8 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 class BlockList(msgspec.Struct, frozen=True):
-    """Everybody whom one has blocked, the last one first: quick play seats neither with the other."""
+    """Everybody whom one has blocked, the last one first: quick play seats neither with the other, and one
+    does not hear them at any table."""
 
     blocked: tuple[PlayerShown, ...]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -32,3 +34,28 @@ class Maintenance(msgspec.Struct, frozen=True):
     number: int
     announcement: str | None
     draining: bool
+
+
+# More than there are seats and places for spectators at any table.
+ACCOUNTS_ASKED_MAX = 256
+
+
+class BlockersRequest(msgspec.Struct, frozen=True):
+    """Ask who of these accounts has blocked one (TL-8)."""
+
+    account_id: str
+    among: Annotated[tuple[str, ...], msgspec.Meta(max_length=ACCOUNTS_ASKED_MAX)]
+
+
+class BlockersAnswer(msgspec.Struct, frozen=True):
+    """Those who have."""
+
+    account_ids: tuple[str, ...]
+
+
+class BlockChanged(msgspec.Struct, frozen=True):
+    """Somebody has blocked somebody, or has not any more: told to every table process, and to no player."""
+
+    account_id: str
+    blocked_id: str
+    is_blocked: bool

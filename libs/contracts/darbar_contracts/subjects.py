@@ -17,6 +17,8 @@ WALLET_QUEUE = "wallet"
 LOBBY_CHANGE_MAINTENANCE = "lobby.change_maintenance"
 LOBBY_MAINTENANCE = "lobby.maintenance"
 LOBBY_MAINTENANCE_CHANGED = "lobby.maintenance_changed"
+LOBBY_BLOCKERS = "lobby.blockers"
+LOBBY_BLOCK_CHANGED = "lobby.block_changed"
 LOBBY_QUEUE = "lobby"
 
 # table
@@ -105,6 +107,7 @@ _MODERATE = (
 )
 
 # What administrators ask of tables, over the lobby.
+_TOLD_BY_LOBBY = (LOBBY_MAINTENANCE_CHANGED, LOBBY_BLOCK_CHANGED)
 _SEEN = (TABLE_LOG, TABLE_STATE, TABLE_FROZEN)
 
 # Service -> (may publish, may subscribe), and the admin, as whom operators' commands ask. Its own inbox is added by the
@@ -119,13 +122,13 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             table_leave_alone("*"),
             WALLET_GRANT,
             *_MODERATE,
-            LOBBY_MAINTENANCE_CHANGED,
+            *_TOLD_BY_LOBBY,
             *_SEEN,
             table_operate("*"),
             *_MAKE_MILESTONES,
             *_TAKE_MILESTONES,
         ),
-        (LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE),
+        (LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE, LOBBY_BLOCKERS),
     ),
     "table": (
         (
@@ -135,11 +138,12 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             WALLET_BALANCES,
             BOT_DECIDE,
             LOBBY_MAINTENANCE,
+            LOBBY_BLOCKERS,
             TABLE_RETIRED,
             MILESTONE_SUBJECTS,
             *_MAKE_MILESTONES,
         ),
-        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, *_SEEN, LOBBY_MAINTENANCE_CHANGED, "table.at.>"),
+        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, *_SEEN, *_TOLD_BY_LOBBY, "table.at.>"),
     ),
     "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
     "bot": ((), (BOT_DECIDE,)),

@@ -168,7 +168,7 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         games=games,
         grants=grants,
         profiles=Profiles(statistics),
-        blocks=Blocks(store=BlockStore(database, sql), statistics=statistics, tables=tables),
+        blocks=Blocks(store=BlockStore(database, sql), statistics=statistics, tables=tables, bus=bus),
         reader=_reader(app),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
@@ -196,8 +196,9 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
 
 async def open_questions(app: web.Application) -> AsyncIterator[None]:
     """Its bus ends it."""
-    maintenance = MaintenanceStore(app[DATABASE], statements())
-    await serve(app[BUS], Questions(maintenance=maintenance, bus=app[BUS]))
+    bus, database, sql = app[BUS], app[DATABASE], statements()
+    maintenance, blocks = MaintenanceStore(database, sql), BlockStore(database, sql)
+    await serve(bus, Questions(maintenance=maintenance, blocks=blocks, bus=bus))
     yield
 
 

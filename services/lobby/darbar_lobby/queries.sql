@@ -297,7 +297,12 @@ ON CONFLICT DO NOTHING;
 
 -- unblock --
 -- By the handle that strangers know.
-DELETE FROM block WHERE account_id = $1 AND blocked_id = (SELECT account_id FROM account WHERE handle = $2);
+DELETE FROM block WHERE account_id = $1 AND blocked_id = (SELECT account_id FROM account WHERE handle = $2)
+RETURNING blocked_id;
+
+-- blockers --
+-- Who of these has blocked an account.
+SELECT account_id FROM block WHERE blocked_id = $1 AND account_id = ANY($2::text[]);
 
 -- blocked --
 -- The last one first.

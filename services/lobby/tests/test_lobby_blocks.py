@@ -8,7 +8,9 @@ import pytest
 import pytest_asyncio
 from lobby_doubles import Caller, LobbyServer, open_lobby
 
-from darbar_kit.testing import MakeDatabase, MakeNats
+from darbar_contracts.lobby import BlockChanged, BlockersAnswer, BlockersRequest
+from darbar_contracts.subjects import LOBBY_BLOCK_CHANGED, LOBBY_BLOCKERS
+from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_lobby.store import blocks
 
 pytestmark = pytest.mark.ruling("TL-8")
@@ -100,3 +102,24 @@ async def test_tl_8_quick_play_keeps_a_blocked_pair_apart_on_the_way(lobby: Lobb
     assert await quick_play(ann, 33) == table_id
     await ann.post("/v1/me/blocks", {"handle": await handle_of(bob)})
     assert await quick_play(bob, 33) != table_id
+
+
+async def test_tl_8_tables_are_told_of_blocks_and_may_ask_who_has_blocked_somebody(lobby: LobbyServer) -> None:
+    table, told = lobby.table.bus, []
+
+    async def hear(change: BlockChanged) -> None:
+        told.append(change)
+
+    listening = await table.listen(LOBBY_BLOCK_CHANGED, BlockChanged, hear)
+    ann, bob, cyn = [await lobby.guest() for _ in range(3)]
+    names = [player.person.account_id for player in (ann, bob, cyn)]
+    for blocker in (ann, cyn):
+        await blocker.post("/v1/me/blocks", {"handle": await handle_of(bob)})
+    for _ in range(2):
+        await cyn.ask("DELETE", f"/v1/me/blocks/{await handle_of(bob)}")
+    request = BlockersRequest(names[1], tuple(names))
+    answer = await table.request(LOBBY_BLOCKERS, request, BlockersAnswer, timeout_seconds=5)
+    assert answer.account_ids == (names[0],)
+    expected = [(names[0], True), (names[2], True), (names[2], False)]
+    await eventually(lambda: told == [BlockChanged(who, names[1], is_blocked=is_so) for who, is_so in expected])
+    await listening.stop()

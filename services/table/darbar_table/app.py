@@ -7,6 +7,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 
 import structlog
 from aiohttp import web
@@ -26,11 +27,13 @@ from darbar_table.bus import serve_administrators, serve_node, serve_process
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.announcer import Announcer
+from darbar_table.handlers.blocks import Blocks
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
+from darbar_table.handlers.talk import Talk
 from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
@@ -81,20 +84,26 @@ class Service:
                 store = Store(database, sql)
                 questions = Questions(store=store, bus=bus, node=self.present_node)
                 inspection = Inspection(settings, store=store, node=self.present_node)
-                announcer = Announcer(bus=bus, node=self.present_node)
+                announcer, blocks = Announcer(bus=bus, node=self.present_node), Blocks(bus, clock=monotonic)
                 self.pages = Pages(inspection, self.tokens)
                 self.socket_handler = SocketHandler(
                     settings,
                     node=self.present_node,
                     questions=questions,
                     announcer=announcer,
+                    talk=Talk(phrases_a_minute_max=settings.phrases_a_minute_max, blocks=blocks),
                     tokens=self.tokens,
                 )
                 self.supervisor.watch("node", partial(self._run_nodes, database, sql, bus=bus, questions=questions))
                 self.supervisor.watch("heartbeats", self.socket_handler.beat)
                 self.supervisor.watch("announcements", announcer.run, must_run=False)
                 await serve_process(
-                    bus, questions=questions, inspection=inspection, announcer=announcer, retired=self._retired
+                    bus,
+                    questions=questions,
+                    inspection=inspection,
+                    announcer=announcer,
+                    blocks=blocks,
+                    retired=self._retired,
                 )
                 await serve_administrators(bus, Disclosure(settings, store))
                 yield

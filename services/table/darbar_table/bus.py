@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from darbar_contracts import subjects
 from darbar_contracts.admin.disclosure import FrozenTablesRequest, LogRequest, StateRequest
-from darbar_contracts.lobby import Maintenance
+from darbar_contracts.lobby import BlockChanged, Maintenance
 from darbar_contracts.tables import (
     CreateTable,
     LeaveAloneRequest,
@@ -19,6 +19,7 @@ from darbar_contracts.tables import (
 from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.announcer import Announcer
+from darbar_table.handlers.blocks import Blocks
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.inspection import Inspection
@@ -32,6 +33,7 @@ async def serve_process(
     questions: Questions,
     inspection: Inspection,
     announcer: Announcer,
+    blocks: Blocks,
     retired: Callable[[ProcessRetired], Awaitable[None]],
 ) -> None:
     """Questions that any table process can answer, and what all of them are told."""
@@ -39,6 +41,7 @@ async def serve_process(
     await bus.serve(subjects.TABLE_MILESTONES, MilestonesRequest, inspection.milestones, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_RETIRED, ProcessRetired, retired)
     await bus.listen(subjects.LOBBY_MAINTENANCE_CHANGED, Maintenance, announcer.changed)
+    await bus.listen(subjects.LOBBY_BLOCK_CHANGED, BlockChanged, blocks.changed)
 
 
 async def serve_administrators(bus: Bus, disclosure: Disclosure) -> None:

@@ -21,6 +21,7 @@ class Stack:
         self.lobby = lobby
         self.wallet = wallet
         self.players: list[Player] = []
+        self.table_ids: list[str] = []
 
     @property
     def address(self) -> str:
@@ -31,6 +32,7 @@ class Stack:
         """A new table of ann's; its id."""
         table_id = str(uuid4())
         await self.lobby.create(table_id, **changes)
+        self.table_ids.append(table_id)
         return table_id
 
     async def join(self, table_id: str, name: str, *, hello: bool = True, version: int = 0) -> Player:

@@ -50,6 +50,15 @@ async def test_tl_45_who_says_too_much_waits_and_nobody_else(start_table: StartT
     assert heard(bob) == ["hurry_up", "hurry_up", "one_moment"]
 
 
+async def test_tl_45_another_connection_says_no_more_than_the_first(start_table: StartTable) -> None:
+    stack = await start_table(phrases_a_minute_max=2)
+    ann, _, _ = await three(stack)
+    assert [(await ann.command("say", phrase="sad"))["type"] for _ in range(2)] == ["done", "done"]
+    await ann.close()
+    again = await stack.join(stack.table_ids[0], "ann")
+    assert (await again.command("say", phrase="sad"))["code"] == "too_many_requests"
+
+
 async def test_tl_45_who_has_muted_a_player_does_not_hear_them_until_they_want_to(start_table: StartTable) -> None:
     stack = await start_table()
     ann, bob, eve = await three(stack)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import structlog
+
 from darbar_contracts.api import (
     LEADERS_MAX,
     BlockList,
@@ -19,13 +21,17 @@ from darbar_contracts.api import (
     PlayerShown,
     Profile,
 )
+from darbar_contracts.lobby import BlockChanged
 from darbar_contracts.refusals import Reason
-from darbar_kit.errors import Refused
+from darbar_contracts.subjects import LOBBY_BLOCK_CHANGED
+from darbar_kit.bus import Bus
+from darbar_kit.errors import Refused, Unavailable
 from darbar_lobby.domain.statistics import name_of_week, week_named, week_of
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.statistics import GameKey, Player, StatisticsStore, StoredOutcome
 
+log = structlog.get_logger()
 _HANDLE = re.compile(r"[0-9a-f]{20}")
 _PAGE = re.compile(r"([0-9]{1,17})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_([0-9]{1,9})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -119,8 +125,9 @@ def _key(page: str) -> GameKey:
 class Blocks:
     """Players whom one does not want to meet (TL-8). Nobody is told that they are blocked."""
 
-    def __init__(self, *, store: BlockStore, statistics: StatisticsStore, tables: Tables) -> None:
+    def __init__(self, *, store: BlockStore, statistics: StatisticsStore, tables: Tables, bus: Bus) -> None:
         self._store = store
+        self._bus = bus
         self._statistics = statistics
         self._tables = tables
 
@@ -138,12 +145,22 @@ class Blocks:
         blocked = await self._store.blocked(account_id)
         if player not in blocked:
             raise Refused(Reason.BLOCKS_TOO_MANY)
+        await self._tell(BlockChanged(account_id, player.account_id, is_blocked=True))
         return _shown(blocked)
 
     async def unblock(self, account_id: str, handle: str) -> BlockList:
         if _HANDLE.fullmatch(handle):
-            await self._store.unblock(account_id, handle)
+            unblocked_id = await self._store.unblock(account_id, handle)
+            if unblocked_id is not None:
+                await self._tell(BlockChanged(account_id, unblocked_id, is_blocked=False))
         return await self.listed(account_id)
+
+    async def _tell(self, change: BlockChanged) -> None:
+        """Tables that are not told ask again before long."""
+        try:
+            await self._bus.publish(LOBBY_BLOCK_CHANGED, change)
+        except Unavailable as error:
+            log.warning("block_not_told", reason=error.message)
 
     async def _meant(self, account_id: str, body: NewBlock) -> Player | None:
         match body:

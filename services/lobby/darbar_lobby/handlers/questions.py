@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import structlog
 
-from darbar_contracts.lobby import ChangeMaintenance, Maintenance, MaintenanceRequest
+from darbar_contracts.lobby import (
+    BlockersAnswer,
+    BlockersRequest,
+    ChangeMaintenance,
+    Maintenance,
+    MaintenanceRequest,
+)
 from darbar_contracts.subjects import LOBBY_MAINTENANCE_CHANGED
 from darbar_kit.bus import Bus
+from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.maintenance import MaintenanceStore
 
 log = structlog.get_logger()
@@ -15,7 +22,8 @@ log = structlog.get_logger()
 class Questions:
     """Raises Refused and Unavailable only."""
 
-    def __init__(self, *, maintenance: MaintenanceStore, bus: Bus) -> None:
+    def __init__(self, *, maintenance: MaintenanceStore, blocks: BlockStore, bus: Bus) -> None:
+        self._blocks = blocks
         self._maintenance = maintenance
         self._bus = bus
 
@@ -34,3 +42,6 @@ class Questions:
 
     async def maintenance(self, _request: MaintenanceRequest) -> Maintenance:
         return await self._maintenance.current()
+
+    async def blockers(self, request: BlockersRequest) -> BlockersAnswer:
+        return BlockersAnswer(await self._blocks.blockers(request.account_id, request.among))

@@ -20,8 +20,14 @@ class BlockStore:
         """Changes nothing where the list is full."""
         await self._database.write(self._sql["block"], account_id, blocked_id, BLOCKS_MAX)
 
-    async def unblock(self, account_id: str, handle: str) -> None:
-        await self._database.write(self._sql["unblock"], account_id, handle)
+    async def unblock(self, account_id: str, handle: str) -> str | None:
+        """Whom, by the account's id; None when nobody with this handle was blocked."""
+        rows = await self._database.write(self._sql["unblock"], account_id, handle)
+        return str(rows[0]["blocked_id"]) if rows else None
+
+    async def blockers(self, account_id: str, among: tuple[str, ...]) -> tuple[str, ...]:
+        rows = await self._database.read(self._sql["blockers"], account_id, among)
+        return tuple(row["account_id"] for row in rows)
 
     async def blocked(self, account_id: str) -> list[Player]:
         """The last one first."""

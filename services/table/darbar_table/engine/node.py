@@ -88,12 +88,12 @@ class TableNode:
             metrics=metrics,
             shards=lambda: self.holdings.with_state(ShardState.SERVING),
         )
-        self.freezer = Freezer(store, metrics=metrics, spawn=self._spawn)
+        self.freezer = Freezer(store, metrics=metrics, spawn=self.spawn)
         self.timers = TableTimers(settings, self.lease.clock, submit=self._submit, guard=self.freezer.guard)
         self.owner = self._owner(fresh_seed)
         self.presence = Presence(settings, owner=self.owner, timers=self.timers)
         self.effects = Effects(
-            settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self._spawn
+            settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self.spawn
         )
         self.loader = self._loader()
 
@@ -240,7 +240,7 @@ class TableNode:
         self.owner.go_on()
         self.survey.look_soon()
         serving = self.holdings.with_state(ShardState.SERVING)
-        self._spawn(self._registry.note_outage(serving, seconds=seconds + UNHEARD_SECONDS))
+        self.spawn(self._registry.note_outage(serving, seconds=seconds + UNHEARD_SECONDS))
 
     def _after(self, live: LiveTable, draft: Draft) -> None:
         """What a stored command sets going. A plain card goes the short way."""
@@ -263,7 +263,7 @@ class TableNode:
         live.in_flight = live.stale = True
         live.stop_timers()
         live.dismiss(TableReason.UNAVAILABLE, "This table is read again.", retry=True)
-        self._spawn(self._read_again(live))
+        self.spawn(self._read_again(live))
 
     async def _read_again(self, live: LiveTable) -> None:
         """Until the database answers: a table that is not read is not served."""
@@ -296,7 +296,7 @@ class TableNode:
     def _submit(self, live: LiveTable, command: Command) -> None:
         self.owner.submit(live, command)
 
-    def _spawn(self, effect: Coroutine[None, None, None]) -> None:
+    def spawn(self, effect: Coroutine[None, None, None]) -> None:
         """Work of one table, or small writes that loading mends later: a fault costs nothing else."""
         if self._tasks is None:
             effect.close()  # This node is over: whoever has the table next begins it anew.

@@ -59,11 +59,11 @@ class TableGateway(Protocol):
 class LocalGateway:
     """Tables of this process."""
 
-    def __init__(self, node: TableNode, questions: Questions, announcer: Announcer) -> None:
+    def __init__(self, node: TableNode, questions: Questions, *, announcer: Announcer, talk: Talk) -> None:
         self._node = node
         self._questions = questions
         self._announcer = announcer
-        self._talk = Talk(phrases_a_minute_max=node.settings.phrases_a_minute_max)
+        self._talk = talk
 
     async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
         """Only the log is waited for. A socket that is here already has every frame: what it lacks is a snapshot."""
@@ -173,11 +173,15 @@ class LocalLink:
 
     def talk(self, frame: Say | Mute, reply: Reply) -> None:
         try:
-            self._talk.hear(self._live, self._socket.account_id, frame)
+            self._talk.hear(
+                self._live,
+                self._socket.account_id,
+                frame,
+                done=lambda: reply.done(self.version),
+                spawn=self._node.spawn,
+            )
         except Refused as error:
             reply.refuse(error.code, error.message, details=error.details, retry=False)
-        else:
-            reply.done(self.version)
 
     def leave(self) -> None:
         with self._node.freezer.guard(self._live):

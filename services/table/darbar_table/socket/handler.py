@@ -19,6 +19,7 @@ from darbar_table.engine.node import TableNode
 from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.gateway import LocalGateway
 from darbar_table.handlers.questions import Questions, table_id_of
+from darbar_table.handlers.talk import Talk
 from darbar_table.settings import Settings
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.session import PlayerSocket
@@ -37,6 +38,7 @@ class SocketHandler:
         node: Callable[[], TableNode],
         questions: Questions,
         announcer: Announcer,
+        talk: Talk,
         tokens: TokenReader,
     ) -> None:
         self._addresses = ClientAddresses(settings.trusted_proxies)
@@ -44,6 +46,7 @@ class SocketHandler:
         self._node = node
         self._questions = questions
         self._announcer = announcer
+        self._talk = talk
         self._tokens = tokens
         self._decisions = DecisionFrames()
         self._decoder = msgspec.json.Decoder(frames.client_frame_type(self._decisions))
@@ -67,7 +70,7 @@ class SocketHandler:
         player = PlayerSocket(
             web_socket,
             transport,
-            gateway=LocalGateway(node, self._questions, self._announcer),
+            gateway=LocalGateway(node, self._questions, announcer=self._announcer, talk=self._talk),
             metrics=node.metrics,
             limits=self._limits,
             tokens=self._tokens,
