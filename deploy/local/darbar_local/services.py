@@ -50,6 +50,7 @@ class Service(msgspec.Struct, frozen=True):
 # In the order in which they start: who is asked comes before who asks.
 ALL: tuple[Service, ...] = (
     Service("wallet", database="wallet"),
+    Service("media", database="media"),
     Service("bot"),
     Service("table", database="tables"),
     Service("lobby", database="lobby"),
@@ -61,6 +62,7 @@ _PATHS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"/play/"), "table"),
     (re.compile(r"/v1/tables/[^/]+/(replay|audit)(/|$)"), "table"),
     (re.compile(r"/v1/(me/)?wallet(/|$)"), "wallet"),
+    (re.compile(r"/v1/(me/voice|voice-notes)(/|$)"), "media"),
     (re.compile(r"/v1/"), "lobby"),
     (re.compile(r"/join/"), "lobby"),
 )

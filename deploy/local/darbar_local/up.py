@@ -90,6 +90,7 @@ async def _wire(options: Options, folder: DataDir, servers: Servers, *, public: 
         databases=await prepare_databases(servers.database_admin_url, folder),
         nats_urls=servers.nats_urls,
         token_private_key=folder.token_key(),
+        ticket_key=folder.password("voice_notes"),
         public_url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
         unsafe_storage=options.unsafe_storage,
         ready_seconds_max=options.ready_seconds_max,

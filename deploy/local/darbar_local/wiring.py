@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from darbar_kit.database.provision import DatabaseUrls
+from darbar_kit.seals import KEY_CHARACTERS_MIN
 from darbar_kit.settings import names
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import ALL, Service
@@ -30,6 +31,7 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     databases: Mapping[str, DatabaseUrls]
     nats_urls: Mapping[str, str]
     token_private_key: str
+    ticket_key: str
     public_url: str
     unsafe_storage: bool
     ready_seconds_max: float = READY_SECONDS_MAX
@@ -61,6 +63,8 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
             made |= {"token_public_key": public_key_pem(wiring.token_private_key)}
             if wiring.behind_gateway:
                 made["trusted_proxies"] = TRUSTED_PROXIES
+        case "media":
+            made |= {"token_public_key": public_key_pem(wiring.token_private_key), "ticket_key": wiring.ticket_key}
         case _:
             pass
     # Some are shared by several services and have a prefix of their own.
@@ -76,6 +80,7 @@ def example() -> Wiring:
         databases={service.name: DatabaseUrls("x", "x", "x") for service in ALL if service.database},
         nats_urls={service.name: "x" for service in ALL},
         token_private_key=new_private_key_pem(),
+        ticket_key="x" * KEY_CHARACTERS_MIN,
         public_url="http://127.0.0.1:1",
         unsafe_storage=False,
     )

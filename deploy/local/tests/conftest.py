@@ -13,7 +13,7 @@ import pytest
 
 from darbar_local.testing import Darbar, run
 
-NAMES = ("wallet", "bot", "table", "lobby")
+NAMES = ("wallet", "media", "bot", "table", "lobby")
 
 SETTINGS = """
 import msgspec
@@ -23,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     database_url: str = ""
     token_private_key: str = ""
     token_public_key: str = ""
+    ticket_key: str = ""
     public_url: str = ""
     process_address: str = ""
     unsafe_storage: bool = False

@@ -23,7 +23,7 @@ class Shared:
     children: dict[str, psutil.Process]
 
 
-ALL = {"postgres", "nats-server", "wallet", "bot", "table-1", "table-2", "lobby"}
+ALL = {"postgres", "nats-server", "wallet", "media", "bot", "table-1", "table-2", "lobby"}
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ WIRING = Wiring(
     ),
     nats_urls={"table": "nats://table", "bot": "nats://bot", "lobby": "nats://lobby"},
     token_private_key=KEY,
+    ticket_key="a key that nobody guesses",
     public_url="http://here:8080",
     unsafe_storage=False,
 )
@@ -39,6 +40,8 @@ WIRING = Wiring(
         ("/v1/me/games", "lobby"),
         ("/v1/me/wallet", "wallet"),
         ("/v1/me/wallets", "lobby"),
+        ("/v1/me/voice", "media"),
+        ("/v1/voice-notes/1/report", "media"),
         ("/v1/wallet/audit", "wallet"),
         ("/join/an-invite", "lobby"),
         ("/joins", ""),

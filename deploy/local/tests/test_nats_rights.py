@@ -11,8 +11,11 @@ from nats.js.api import StreamConfig
 
 from darbar_contracts.subjects import (
     BOT_DECIDE,
+    MEDIA_JUDGE_NOTE,
+    MEDIA_VOICE_RIGHTS,
     MILESTONE_STREAM,
     PERMISSIONS,
+    SOUND_BUCKET,
     TABLE_MILESTONES,
     TABLE_WHERE,
     WALLET_BALANCES,
@@ -21,6 +24,7 @@ from darbar_contracts.subjects import (
     WALLET_SETTLE,
     WALLET_STAKE,
     milestone,
+    sound_stream,
     table_create,
     table_leave_alone,
     table_look,
@@ -45,7 +49,8 @@ OF_STREAMS = (
     "LEADER.STEPDOWN",
 )
 OF_CONSUMERS = ("CREATE", "DURABLE.CREATE", "INFO", "DELETE", "MSG.NEXT", "PAUSE", "RESET", "UNPIN", "LEADER.STEPDOWN")
-STREAMS = (MILESTONE_STREAM, "OTHER")
+SOUND_STREAM = sound_stream(SOUND_BUCKET)
+STREAMS = (MILESTONE_STREAM, SOUND_STREAM, "OTHER")
 CONSUMERS = ("lobby", "table")
 # Every way to ask JetStream for something, for two streams and two consumers.
 JETSTREAM = (
@@ -72,6 +77,7 @@ OURS = (
     table_operate("p1"),
     *(WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES, BOT_DECIDE, milestone(TABLE_ID)),
     *(f"_INBOX.{name}.x" for name in PERMISSIONS),
+    *(MEDIA_JUDGE_NOTE, MEDIA_VOICE_RIGHTS, f"$O.{SOUND_BUCKET}.C.x"),
     *("$SYS.REQ.SERVER.PING", "anything"),
 )
 NOBODYS = "nobody.may.publish.this"
@@ -79,6 +85,7 @@ MAKES_THE_STREAM = {f"$JS.API.STREAM.INFO.{MILESTONE_STREAM}", f"$JS.API.STREAM.
 LET_THROUGH: Mapping[str, set[str]] = {
     "lobby": {
         *(TABLE_WHERE, TABLE_MILESTONES, table_create("p1"), table_look("p1"), table_leave_alone("p1"), WALLET_GRANT),
+        *(MEDIA_JUDGE_NOTE, MEDIA_VOICE_RIGHTS),
         *MAKES_THE_STREAM,
         f"$JS.API.CONSUMER.INFO.{MILESTONE_STREAM}.lobby",
         f"$JS.API.CONSUMER.MSG.NEXT.{MILESTONE_STREAM}.lobby",
@@ -91,6 +98,10 @@ LET_THROUGH: Mapping[str, set[str]] = {
         *MAKES_THE_STREAM,
     },
     "wallet": set(),
+    "media": {
+        *(f"$JS.API.STREAM.{verb}.{SOUND_STREAM}" for verb in ("INFO", "CREATE", "MSG.GET", "PURGE")),
+        f"$O.{SOUND_BUCKET}.C.x",
+    },
     "bot": set(),
     "admin": {TABLE_WHERE, table_operate("p1")},
 }
@@ -138,6 +149,7 @@ async def test_the_trial_finds_who_may_do_everything(server: NatsServer) -> None
         ("lobby", ["wallet.>", "table.where", "milestone.table.>", "_INBOX.table.>", ">", "bot.decide"]),
         ("table", ["wallet.stake", "milestone.table.>", "_INBOX.lobby.>", ">", "bot.decide"]),
         ("wallet", ["table.where", "wallet.>", "_INBOX.table.>", ">", "bot.decide"]),
+        ("media", ["table.where", "wallet.>", f"$O.{SOUND_BUCKET}.>", "_INBOX.table.>", ">", "bot.decide"]),
         ("bot", ["table.where", "wallet.stake", "_INBOX.table.>", ">", "bot.>"]),
         ("admin", ["table.where", "table.at.>", "wallet.>", "milestone.table.>", "_INBOX.table.>", ">"]),
     ],

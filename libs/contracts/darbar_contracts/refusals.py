@@ -159,6 +159,10 @@ class Reason(StrEnum):
     WALLET_MISSING = "wallet_missing", 409, "This account has no wallet yet."
     WALLET_MOVED = "wallet_moved", 503, "The wallet has moved to another process. Try again."
 
+    # Voice notes.
+    LINK_INVALID = "link_invalid", 403, "This link is not valid, or not valid any more."
+    NOTE_UNKNOWN = "note_unknown", 404, "There is no such voice note, or not any more."
+
     # Bots, asked by the table.
     DECISION_FAILED = "decision_failed", 503, "The bot failed on this position."
     DECISION_TOO_SLOW = "decision_too_slow", 503, "The bot did not decide in time."

@@ -43,6 +43,10 @@ MEDIA_LIFT_VOICE_BAN = "media.lift_voice_ban"
 MEDIA_VOICE_RIGHTS = "media.voice_rights"
 MEDIA_QUEUE = "media"
 
+# media's object stores: what nobody has reported ends there by itself
+SOUND_BUCKET = "VOICE_NOTES"
+SOUND_BUCKET_REPORTED = "VOICE_NOTES_REPORTED"
+
 # milestones, kept in JetStream
 MILESTONE_STREAM = "MILESTONES"
 MILESTONE_SUBJECTS = "milestone.table.>"
@@ -73,6 +77,11 @@ def table_operate(process_id: str) -> str:
     return f"table.at.{process_id}.operate"
 
 
+def sound_stream(bucket: str) -> str:
+    """The stream that an object store is."""
+    return f"OBJ_{bucket}"
+
+
 def milestone(table_id: str) -> str:
     """Where the milestones of one table are published."""
     return f"milestone.table.{table_id}"
@@ -96,6 +105,15 @@ _TAKE_MILESTONES = (
     f"$JS.ACK.{MILESTONE_STREAM}.{MILESTONE_CONSUMER}.>",
 )
 
+# What media may do to its object stores: make them, write, read, and delete single things.
+_KEEP_SOUNDS = tuple(
+    subject
+    for bucket in (SOUND_BUCKET, SOUND_BUCKET_REPORTED)
+    for subject in (
+        f"$O.{bucket}.>",
+        *(f"$JS.API.STREAM.{act}.{sound_stream(bucket)}" for act in ("INFO", "CREATE", "MSG.GET", "PURGE")),
+    )
+)
 # What moderators ask of media, over the lobby.
 _MODERATE = (
     MEDIA_REPORTED_NOTES,
@@ -147,5 +165,6 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
     "bot": ((), (BOT_DECIDE,)),
+    "media": (_KEEP_SOUNDS, _MODERATE),
     "admin": ((TABLE_WHERE, table_operate("*"), LOBBY_CHANGE_MAINTENANCE), ()),
 }

@@ -14,6 +14,14 @@ BAN_HOURS_MAX = 24 * 365
 
 BanReason = Annotated[str, Meta(min_length=1, max_length=REASON_CHARACTERS_MAX)]
 Judgement = Literal["dismissed", "deleted"]
+# What a note is kept as: Ogg/Opus and MP4/AAC, by the end of the file's name.
+Form = Literal["ogg", "m4a"]
+FORMS: tuple[Form, ...] = ("ogg", "m4a")
+
+
+def note_path(note_id: str) -> str:
+    """Where a note is fetched."""
+    return f"/v1/voice-notes/{note_id}"
 
 
 class ReportedNotesRequest(msgspec.Struct, frozen=True):

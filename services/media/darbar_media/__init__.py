@@ -1,0 +1,1 @@
+"""Voice notes: checked, kept, reported, moderated."""

@@ -1,0 +1,1 @@
+"""What happens for one question or one upload."""

@@ -1,0 +1,1 @@
+"""Where notes and their sound are kept."""
