@@ -6,6 +6,8 @@ import asyncio
 import random
 from collections import Counter
 
+import pytest
+
 from darbar_client import Darbar, DarbarError
 from darbar_client.darbar import Player
 from darbar_contracts.refusals import Reason
@@ -16,6 +18,7 @@ RACES_SEED = 4
 GAME = "court_piece"
 RACE_BETS_COINS = range(100, 100 + RACES)
 LONE_BET_COINS = 50
+SENT_AWAY_BET_COINS = 60
 
 
 async def seated_by_quick_play(player: Player, bet_coins: int) -> str:
@@ -69,3 +72,19 @@ async def closed_code(player: Player, table_id: str) -> str:
                 await player.table(table_id)
             except DarbarError as refused:
                 return refused.code
+
+
+@pytest.mark.ruling("TL-8")
+async def test_tl_8_who_was_sent_away_is_brought_to_another_table(darbar: Darbar) -> None:
+    host, guest, other = [await darbar.guest() for _ in range(3)]
+    made = await host.create_table(GAME, bet_coins=SENT_AWAY_BET_COINS, visibility="public")
+    async with await host.join(made, fair=False) as table:
+        assert await seated_by_quick_play(guest, SENT_AWAY_BET_COINS) == made.table_id
+        await table.until(lambda now: len(now.now.people) == 2)
+        await table.send_player_away(next(seat for seat in table.now.people if seat != table.seat))
+        await table.until(lambda now: len(now.now.people) == 1)
+        elsewhere = await seated_by_quick_play(guest, SENT_AWAY_BET_COINS)
+        assert elsewhere != made.table_id
+        assert await seated_by_quick_play(other, SENT_AWAY_BET_COINS) == made.table_id
+    for player, table_id in ((guest, elsewhere), (other, made.table_id), (host, made.table_id)):
+        await leave(player, table_id)

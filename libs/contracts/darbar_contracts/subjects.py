@@ -124,8 +124,10 @@ _MODERATE = (
     MEDIA_VOICE_RIGHTS,
 )
 
-# What administrators ask of tables, over the lobby.
+# What every table process hears at once.
 _TOLD_BY_LOBBY = (LOBBY_MAINTENANCE_CHANGED, LOBBY_BLOCK_CHANGED)
+
+# What administrators ask of tables, over the lobby.
 _SEEN = (TABLE_LOG, TABLE_STATE, TABLE_FROZEN)
 
 # Service -> (may publish, may subscribe), and the admin, as whom operators' commands ask. Its own inbox is added by the

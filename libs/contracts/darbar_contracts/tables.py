@@ -104,7 +104,10 @@ class CreateTable(msgspec.Struct, frozen=True):
 
 
 class TableLook(msgspec.Struct, frozen=True):
-    """The outside of a table, as its owner tells it to the lobby, which shows accounts to nobody."""
+    """The outside of a table, as its owner tells it to the lobby, which shows accounts to nobody.
+
+    `keeps_out`: the account that was asked for can't sit down there for a while (TL-8, TL-13).
+    """
 
     table_id: str
     terms: TableTerms
@@ -114,12 +117,14 @@ class TableLook(msgspec.Struct, frozen=True):
     round: int
     version: int
     process_id: str
+    keeps_out: bool = False
 
 
 class LookRequest(msgspec.Struct, frozen=True):
-    """Ask the owner for a TableLook."""
+    """Ask the owner for a TableLook, for somebody who might sit down there."""
 
     table_id: str
+    account_id: str | None = None
 
 
 class LeaveAloneRequest(msgspec.Struct, frozen=True):

@@ -78,6 +78,7 @@ class TableDouble:
         self.refusals: list[Refused | Unavailable] = []
         self.nowhere_times = 0
         self.looks_fail = False
+        self.kept_out: set[tuple[str, str | None]] = set()
         self.stays = False
         self.gate = asyncio.Event()
         self.gate.set()
@@ -157,7 +158,8 @@ class TableDouble:
             raise Unavailable("unavailable")
         if request.table_id not in self.tables:
             raise Refused(Reason.TABLE_UNKNOWN)
-        return self.tables[request.table_id]
+        keeps_out = (request.table_id, request.account_id) in self.kept_out
+        return msgspec.structs.replace(self.tables[request.table_id], keeps_out=keeps_out)
 
     async def _leave_alone(self, request: LeaveAloneRequest) -> LeaveAloneAnswer:
         """Told as the table tells it: the seat is freed, and nobody being left, the table is closed."""

@@ -9,8 +9,12 @@ from table_scripts import ANN, BOB, CYN, DAN, EVE, SETTINGS, Script
 from table_stack import StartTable
 
 from darbar_contracts import frames
-from darbar_contracts.tables import Person
+from darbar_contracts.subjects import table_look
+from darbar_contracts.tables import LookRequest, Person, TableLook
+from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
+from darbar_kit.testing import eventually
+from darbar_table.app import SERVICE
 from darbar_table.domain import events
 from darbar_table.domain.seat_view import seat_frames, to_public
 from darbar_table.domain.state import Phase
@@ -113,6 +117,30 @@ def test_tl_8_tl_44_who_was_sent_away_from_a_private_table_does_not_look_on() ->
     script.now += timedelta(seconds=SETTINGS.sent_away_seconds)
     assert may_look_on(script.table, "bob", now=script.now)
     assert may_look_on(send_away(Script().sit(BOB), 2).table, "bob", now=script.now)
+
+
+@pytest.mark.ruling("TL-8")
+async def test_tl_8_the_lobby_is_told_whom_a_table_keeps_out_and_for_how_long(
+    start_table: StartTable, bus: Bus
+) -> None:
+    stack = await start_table(sent_away_seconds=0.2)
+    table_id = await stack.open_table()
+    ann, bob = [await stack.join(table_id, name) for name in ("ann", "bob")]
+    process_id = stack.runner.app[SERVICE].present_node().process_id
+
+    async def keeps_out(account_id: str | None) -> bool:
+        request = LookRequest(table_id, account_id)
+        return (await bus.request(table_look(process_id), request, TableLook, timeout_seconds=5)).keeps_out
+
+    async def lets_bob_in() -> bool:
+        return not await keeps_out("bob")
+
+    seat = (await bob.command("sit"))["public"]["seat"]
+    assert await lets_bob_in()
+    await ann.command("send_player_away", seat=seat)
+    assert [await keeps_out(who) for who in ("bob", "cyn", None)] == [True, False, False]
+    await eventually(lets_bob_in)
+    assert (await bob.command("sit"))["type"] == "event"
 
 
 @pytest.mark.ruling("TL-8")

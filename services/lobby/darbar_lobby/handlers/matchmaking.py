@@ -114,18 +114,18 @@ class Matchmaker:
 
     async def _look_for_room(self, new: NewIntention, place: Place) -> TableLook | None:
         """A look at a table where one sits already, or that has a seat for one more than those who are on their way.
-        None when it has none."""
+        None when it has none, or keeps this account out: somebody who was sent away is sent there no more."""
         if place.entry.state == "asked":
             intention = await self._intentions.of_table(place.entry.table_id)
             if intention is None or (await self._creation.made(intention)).status != 201:
                 return None
         try:
-            look = await self._table_client.look(place.entry.table_id)
+            look = await self._table_client.look(place.entry.table_id, for_account=new.account_id)
         except TableGone:
             return None
-        if look is not None and (sits_in(look, new.account_id) or has_room(look, place.held_by)):
-            return look
-        return None
+        if look is None or look.keeps_out:
+            return None
+        return look if sits_in(look, new.account_id) or has_room(look, place.held_by) else None
 
 
 def _is_sought(terms: TableTerms, body: QuickPlay) -> bool:

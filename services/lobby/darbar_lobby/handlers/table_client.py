@@ -59,7 +59,7 @@ class TableClient:
             await asyncio.sleep(pause_seconds)
             pause_seconds = min(2 * pause_seconds, PAUSE_SECONDS_MAX)
 
-    async def look(self, table_id: str) -> TableLook | None:
+    async def look(self, table_id: str, *, for_account: str | None = None) -> TableLook | None:
         """None when the owner does not say. Raises TableGone when it says that there is no such table any more."""
         try:
             for _ in range(LOOKS_MAX):
@@ -67,8 +67,9 @@ class TableClient:
                 if process_id is None:
                     return None
                 try:
+                    request = LookRequest(table_id, for_account)
                     return await self._bus.request(
-                        table_look(process_id), LookRequest(table_id), TableLook, timeout_seconds=LOOK_SECONDS_MAX
+                        table_look(process_id), request, TableLook, timeout_seconds=LOOK_SECONDS_MAX
                     )
                 except Refused as refused:
                     if refused.code in _GONE:

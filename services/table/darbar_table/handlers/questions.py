@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from uuid import UUID
+
+import msgspec
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
@@ -19,6 +22,7 @@ from darbar_contracts.wallet import BalancesAnswer, BalancesRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
 from darbar_table.domain.commands import LeaveAlone
+from darbar_table.domain.life.seats import pauses
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
@@ -48,7 +52,11 @@ class Questions:
             raise Unavailable(TableReason.UNAVAILABLE, "the lease has run out")
         live = node.find(table_id_of(request.table_id))
         with node.freezer.answering(live):
-            return look_of(live, node.process_id)
+            look = look_of(live, node.process_id)
+            if request.account_id is None:
+                return look
+            keeps_out = bool(pauses(live.table, request.account_id, now=datetime.now(UTC)))
+            return msgspec.structs.replace(look, keeps_out=keeps_out)
 
     async def leave_alone(self, request: LeaveAloneRequest) -> LeaveAloneAnswer:
         """Raises Refused (not_owner, table_unknown, table_closed, table_frozen) and Unavailable."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from darbar_contracts.bots import BOT_NAMES
 from darbar_contracts.frames import Leave, SendBotAway, Sit, StartNow, TableReason
@@ -220,6 +220,13 @@ def can_be_taken(table: Table, seat: Seat) -> bool:
     return seat.free or (seat.away and table.started and table.phase is Phase.WAITING)
 
 
+def pauses(table: Table, account_id: str, *, now: datetime) -> list[tuple[TableReason, datetime]]:
+    """TL-8, TL-13: whom the host has sent away, and who has stopped count-in after count-in, waits before sitting."""
+    paused = [(TableReason.SITTING_PAUSED, one.paused_until) for one in table.stoppers if one.account_id == account_id]
+    ends = [(TableReason.SENT_AWAY, table.sent_away_until(account_id)), *paused]
+    return [(reason, until) for reason, until in ends if until is not None and until > now]
+
+
 def counts_as_quit(table: Table) -> bool:
     """Absence counts as a quit inside a game that counts (TL-28)."""
     return table.started and table.counted
@@ -232,12 +239,9 @@ def _waits_for_another(table: Table, account_id: str) -> bool:
 
 
 def _refuse_the_paused(draft: Draft, account_id: str) -> None:
-    """TL-8, TL-13: whom the host has sent away, and who has stopped count-in after count-in, waits before sitting."""
-    table, now = draft.table, draft.context.now()
-    paused = [(TableReason.SITTING_PAUSED, one.paused_until) for one in table.stoppers if one.account_id == account_id]
-    for reason, until in [(TableReason.SENT_AWAY, table.sent_away_until(account_id)), *paused]:
-        if until is not None and until > now:
-            raise refused(reason, seconds=round((until - now).total_seconds(), 1))
+    now = draft.context.now()
+    for reason, until in pauses(draft.table, account_id, now=now):
+        raise refused(reason, seconds=round((until - now).total_seconds(), 1))
 
 
 def _asked_seat(table: Table, number: int) -> int:
