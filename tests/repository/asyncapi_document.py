@@ -10,7 +10,8 @@ import msgspec
 from api_schemas import REF, Schema, Schemas
 
 from darbar_contracts import frames
-from darbar_contracts.frames import TABLE_FRAMES, CommandIdText, DecisionFrames, TableView
+from darbar_contracts.frames import TABLE_FRAMES, CommandIdText, TableView
+from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.refusals import REFUSALS
 from darbar_contracts.route import JSON
 from darbar_rules.game import AnyGame, Legal

@@ -14,7 +14,8 @@ from tracked import ROOT
 from write_documents import written
 
 from darbar_contracts.documents import document
-from darbar_contracts.frames import TABLE_FRAMES, DecisionFrames, EventFrame, Frame, ServerFrame, Snapshot
+from darbar_contracts.frames import TABLE_FRAMES, EventFrame, Frame, ServerFrame, Snapshot
+from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.refusals import REFUSALS
 from darbar_contracts.route import Route
 from darbar_contracts.routes import BY_SERVICE

@@ -11,7 +11,8 @@ from documented_frames import Documented
 from tracked import ROOT
 
 from darbar_contracts import frames
-from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame, DecisionFrames, Frame, ServerFrame, client_frame_type
+from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame, Frame, ServerFrame
+from darbar_contracts.reading import DecisionFrames, client_frame_type
 
 EXAMPLE = re.compile(r"^```json (client|server)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| (`[a-z_`, ]+`) \|.*?((?:`[a-z_0-9]+`(?:, )?)*) ?\|$", re.MULTILINE)

@@ -13,7 +13,8 @@ from typing import get_args
 import msgspec
 
 from darbar_contracts import api
-from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame, DecisionFrames
+from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame
+from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.wallet import WalletView
 from darbar_rules.games import ALL
 

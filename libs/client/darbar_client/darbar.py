@@ -31,7 +31,8 @@ from darbar_contracts.api import (
     TableRef,
     TableSeen,
 )
-from darbar_contracts.frames import AnyServerFrame, DecisionFrames
+from darbar_contracts.frames import AnyServerFrame
+from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER
 from darbar_contracts.tables import BotLevel, Visibility
 from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView

@@ -27,7 +27,6 @@ from darbar_contracts.frames import (
     Announced,
     AnyServerFrame,
     Closing,
-    DecisionFrames,
     Done,
     EventFrame,
     Heartbeat,
@@ -37,6 +36,7 @@ from darbar_contracts.frames import (
     TableView,
     Welcome,
 )
+from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.refusals import Reason
 from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import BY_NAME

@@ -16,7 +16,8 @@ from structlog.testing import capture_logs
 from table_doubles import Player
 from table_stack import Stack, StartTable
 
-from darbar_contracts.frames import PROTOCOL, TABLE_FRAMES, DecisionFrames
+from darbar_contracts.frames import PROTOCOL, TABLE_FRAMES
+from darbar_contracts.reading import DecisionFrames
 
 FRAMES = 20_000
 FRAMES_A_SOCKET = 40

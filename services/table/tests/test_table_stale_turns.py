@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from table_scripts import BOB, CYN, DAN, Script
 
-from darbar_contracts.frames import DecisionFrames, TableReason
+from darbar_contracts.frames import TableReason
+from darbar_contracts.reading import DecisionFrames
 from darbar_kit.errors import Refused
 from darbar_rules.game import AnyGame
 from darbar_rules.games import ALL

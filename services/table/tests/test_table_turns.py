@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from table_scripts import ANN, BOB, CYN, DAN, PEOPLE, Script
 
-from darbar_contracts import frames
+from darbar_contracts import frames, reading
 from darbar_contracts.tables import Person
 from darbar_contracts.wallet import WalletAnswer
 from darbar_kit.errors import Refused
@@ -63,7 +63,7 @@ def test_cp_16_who_asks_for_the_trump_goes_on_with_the_time_that_was_left() -> N
 
 def ask_for_trump(script: Script, seat: int) -> Any:
     turn = script.turn
-    frame = frames.DecisionFrames().by_kind["ask_trump"](id=script.new_id(), round=turn.round, turn=turn.turn)
+    frame = reading.DecisionFrames().by_kind["ask_trump"](id=script.new_id(), round=turn.round, turn=turn.turn)
     return script.act(script.person(seat), frame, decision=script.table.rules.decisions["ask_trump"]())
 
 
@@ -296,7 +296,7 @@ def test_gen_4_a_late_bot_and_a_late_wallet_do_nothing() -> None:
 def test_no_decision_counts_outside_a_round() -> None:
     script = Script().dealt()
     seat = script.turn.seats[0]
-    frame = frames.DecisionFrames().by_kind["play_card"](id="x", round=1, turn=0, card="AS")
+    frame = reading.DecisionFrames().by_kind["play_card"](id="x", round=1, turn=0, card="AS")
     script.play_round()
     with pytest.raises(Refused, match="not_now"):
         script.act(script.person(seat), frame, decision=script.table.rules.decisions["play_card"]("AS"))
@@ -305,7 +305,7 @@ def test_no_decision_counts_outside_a_round() -> None:
 def test_the_rules_refusals_come_through() -> None:
     script = Script().dealt().time_up()
     turn = script.turn
-    frame = frames.DecisionFrames().by_kind["play_card"](id="x", round=turn.round, turn=turn.turn, card="AS")
+    frame = reading.DecisionFrames().by_kind["play_card"](id="x", round=turn.round, turn=turn.turn, card="AS")
     other = next(seat for seat in range(4) if seat not in turn.seats)
     with pytest.raises(RuleRefused, match="not_your_turn"):
         script.act(script.person(other), frame, decision=script.table.rules.decisions["play_card"]("AS"))

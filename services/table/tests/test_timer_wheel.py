@@ -7,7 +7,7 @@ import random
 import pytest
 from table_scripts import BOB, CYN, DAN, Script
 
-from darbar_contracts import frames
+from darbar_contracts import reading
 from darbar_table.engine.timer_wheel import TICK_SECONDS, TimerWheel
 
 
@@ -58,7 +58,7 @@ def test_cp_16_after_asking_the_same_clock_goes_on_and_after_a_card_it_does_not(
             break
         seat = turn.seats[0]
         if "ask_trump" in rules.legal(state, seat).also:
-            frame = frames.DecisionFrames().by_kind["ask_trump"](id="x", round=turn.round, turn=turn.turn)
+            frame = reading.DecisionFrames().by_kind["ask_trump"](id="x", round=turn.round, turn=turn.turn)
             person = script.table.seats[seat].player
             assert person is not None
             draft = script.act(person, frame, decision=rules.decisions["ask_trump"]())

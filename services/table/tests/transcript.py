@@ -18,7 +18,8 @@ import msgspec
 from table_doubles import Player
 from table_stack import Stack
 
-from darbar_contracts.frames import PROTOCOL, DecisionFrames
+from darbar_contracts.frames import PROTOCOL
+from darbar_contracts.reading import DecisionFrames
 from darbar_rules.game import Legal
 from darbar_rules.games.kings_and_rebels.events import PassBid
 from darbar_rules.games.kings_and_rebels.game import KINGS_AND_REBELS

@@ -10,8 +10,8 @@ from uuid import UUID
 import msgspec
 from aiohttp import web
 
-from darbar_contracts import frames
-from darbar_contracts.frames import DecisionFrames
+from darbar_contracts import frames, reading
+from darbar_contracts.reading import DecisionFrames
 from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
@@ -49,7 +49,7 @@ class SocketHandler:
         self._talk = talk
         self._tokens = tokens
         self._decisions = DecisionFrames()
-        self._decoder = msgspec.json.Decoder(frames.client_frame_type(self._decisions))
+        self._decoder = msgspec.json.Decoder(reading.client_frame_type(self._decisions))
 
     async def open(self, request: web.Request) -> web.StreamResponse:
         """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""

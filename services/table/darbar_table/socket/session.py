@@ -18,8 +18,6 @@ from darbar_contracts.frames import (
     COMMAND_ID_CHARACTERS_MIN,
     FRAME_BYTES_MAX,
     PROTOCOL,
-    UNREADABLE,
-    DecisionFrames,
     FreshToken,
     Hello,
     Mute,
@@ -27,9 +25,8 @@ from darbar_contracts.frames import (
     Say,
     Sit,
     TableReason,
-    command_digest,
-    command_id_in,
 )
+from darbar_contracts.reading import UNREADABLE, DecisionFrames, command_digest, command_id_in
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.tokens import Claims, TokenReader
