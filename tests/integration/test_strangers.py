@@ -121,6 +121,7 @@ async def known_of(ref: TableRef, players: Sequence[Player]) -> Known:
         "token": ref.invite_token or "",
         "game": "court_piece",
         "handle": (await players[1].profile()).handle,
+        "version": "1",
         "process_id": ref.socket.direct.split("/")[3],
     }
 

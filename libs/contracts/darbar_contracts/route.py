@@ -18,6 +18,8 @@ Role = Literal["auditor", "admin"]
 HTML = "text/html"
 JSON = "application/json"
 MARKDOWN = "text/markdown"
+# JSON values, one a line.
+NDJSON = "application/x-ndjson"
 
 # Chosen anew by the client for each table that it wants.
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"

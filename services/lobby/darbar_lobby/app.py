@@ -19,7 +19,9 @@ from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
 from darbar_lobby.bus import serve
 from darbar_lobby.handlers.accounts import Accounts
+from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.admin.sessions import AdminSessions
+from darbar_lobby.handlers.admin.table_inspector import TableInspector
 from darbar_lobby.handlers.catalogue import Games
 from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.grants import Grants
@@ -48,6 +50,7 @@ from darbar_lobby.store.intentions import IntentionStore
 from darbar_lobby.store.maintenance import MaintenanceStore
 from darbar_lobby.store.parked import ParkedStore
 from darbar_lobby.store.quick_play import QuickPlayStore
+from darbar_lobby.store.search import TableSearch
 from darbar_lobby.store.statistics import StatisticsStore
 from darbar_rules.games import ALL
 
@@ -189,7 +192,16 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
         clock=time.time,
     )
     app[ADMIN_ROUTES] = AdminRoutes(
-        sessions=sessions, audit_log=audit_log, limits=app[LIMITS], addresses=app[ADDRESSES]
+        sessions=sessions,
+        audit_log=audit_log,
+        tables=TableInspector(
+            search=TableSearch(app[DATABASE], sql),
+            bus=app[BUS],
+            table_client=TableClient(app[BUS]),
+            acts=Acts(audit_log),
+        ),
+        limits=app[LIMITS],
+        addresses=app[ADDRESSES],
     )
     yield
 
@@ -204,7 +216,7 @@ async def open_questions(app: web.Application) -> AsyncIterator[None]:
 
 def statements() -> Mapping[str, str]:
     """All of the lobby's SQL, by name."""
-    others = (queries("darbar_lobby.store", f"{name}.sql") for name in ("statistics", "administrators"))
+    others = (queries("darbar_lobby.store", f"{name}.sql") for name in ("statistics", "administrators", "search"))
     return {**queries("darbar_lobby"), **dict(chain.from_iterable(some.items() for some in others))}
 
 

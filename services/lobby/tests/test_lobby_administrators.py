@@ -39,6 +39,12 @@ MATRIX: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("DELETE", "/v1/admin/sessions"): SIGNS_IN,
     ("GET", "/v1/admin/me"): READS,
     ("GET", "/v1/admin/audit-log"): READS,
+    ("GET", "/v1/admin/tables"): READS,
+    ("GET", "/v1/admin/tables/{table_id}/events"): READS,
+    ("GET", "/v1/admin/tables/{table_id}/states/{version}"): READS,
+    ("GET", "/v1/admin/frozen-tables"): READS,
+    ("POST", "/v1/admin/tables/{table_id}/resume"): ACTS,
+    ("POST", "/v1/admin/tables/{table_id}/void"): ACTS,
 }
 REFUSED = {code for row in (READS, ACTS, SIGNS_IN) for code in row} - {IN}
 VALUES = {

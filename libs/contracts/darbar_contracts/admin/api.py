@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from darbar_contracts.route import Role as Role
-from darbar_contracts.tables import JsonObject, OperatorText
+from darbar_contracts.tables import JsonObject, OperatorText, TableTerms
 
 AUDIT_ENTRIES_MAX = 200
 AUDIT_ENTRIES_DEFAULT = 50
+TABLES_FOUND_MAX = 100
+TABLES_FOUND_DEFAULT = 20
+TableStanding = Literal["asked", "waiting", "playing", "closed"]
 
 
 class NewAdminSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,3 +85,66 @@ class AuditPage(msgspec.Struct, frozen=True):
 
     entries: tuple[AuditEntry, ...]
     next_before: int | None
+
+
+class Reasoned(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Why something is done: kept in the audit log for ever."""
+
+    reason: OperatorText
+
+
+class AdminTablesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/admin/tables. `player`: an account's id or handle; `code` and `state` frozen go without the others.
+    `since` and `until`: when the table was made. `after` is the `next` of the page before."""
+
+    player: Annotated[str, Meta(max_length=64)] | None = None
+    code: Annotated[str, Meta(pattern="^[0-9]{6}$")] | None = None
+    game: Annotated[str, Meta(max_length=64)] | None = None
+    state: TableStanding | Literal["frozen"] | None = None
+    since: Annotated[datetime, Meta(tz=True)] | None = None
+    until: Annotated[datetime, Meta(tz=True)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=TABLES_FOUND_MAX)] = TABLES_FOUND_DEFAULT
+    after: Annotated[str, Meta(max_length=40)] | None = None
+
+
+class AccountNamed(msgspec.Struct, frozen=True):
+    """An account as administrators see it. `handle` None: it is no more."""
+
+    account_id: str
+    handle: str | None
+    name: str
+    avatar: str
+
+
+class AdminTable(msgspec.Struct, frozen=True):
+    """A table of the directory. `players`: everybody who has ever sat there."""
+
+    table_id: str
+    state: TableStanding
+    terms: TableTerms
+    host_account_id: str
+    round: int
+    created_at: datetime
+    closed_at: datetime | None
+    players: tuple[AccountNamed, ...]
+
+
+class AdminTableList(msgspec.Struct, frozen=True):
+    """One page, newest first. `next` None: that was all."""
+
+    tables: tuple[AdminTable, ...]
+    next: str | None
+
+
+class LogQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/admin/tables/{table_id}/events: what came after a version. With a `reason`, which is kept, also what came
+    after the last round whose result is stored."""
+
+    after: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    reason: OperatorText | None = None
+
+
+class StateQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/admin/tables/{table_id}/states/{version}. With a `reason`, which is kept, also of a running round."""
+
+    reason: OperatorText | None = None

@@ -4,29 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import msgspec
+import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from darbar_contracts.admin.api import Administrator, AuditLogQuery, ConfirmSession, NewAdminSession
+from darbar_contracts.admin.api import (
+    Administrator,
+    AdminTablesQuery,
+    AuditLogQuery,
+    ConfirmSession,
+    LogQuery,
+    NewAdminSession,
+    Reasoned,
+    StateQuery,
+)
 from darbar_contracts.admin.routes import ADMIN
 from darbar_contracts.refusals import Reason
-from darbar_contracts.route import Route
+from darbar_contracts.route import NDJSON, Route
+from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.http import answer, bearer_token, read_body, read_query
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_lobby.handlers.admin.sessions import AdminSessions
+from darbar_lobby.handlers.admin.table_inspector import TableInspector
 from darbar_lobby.limits import Limits
 from darbar_lobby.store.administrators import SignedIn
 from darbar_lobby.store.audit_log import AuditLog
+
+_LINES = msgspec.json.Encoder()
+_log = structlog.get_logger()
 
 
 class AdminRoutes:
     """One method for each route of administrators, by its name. What it is given is who asks, let in already."""
 
     def __init__(
-        self, *, sessions: AdminSessions, audit_log: AuditLog, limits: Limits, addresses: ClientAddresses
+        self,
+        *,
+        sessions: AdminSessions,
+        audit_log: AuditLog,
+        tables: TableInspector,
+        limits: Limits,
+        addresses: ClientAddresses,
     ) -> None:
         self.sessions = sessions
         self._audit_log = audit_log
+        self._tables = tables
         self.limits = limits
         self._addresses = addresses
 
@@ -56,6 +79,42 @@ class AdminRoutes:
 
     async def audit_log(self, request: web.Request, _who: SignedIn) -> web.Response:
         return answer(await self._audit_log.page(read_query(request, AuditLogQuery)))
+
+    async def admin_tables(self, request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._tables.found(read_query(request, AdminTablesQuery)))
+
+    async def table_events(self, request: web.Request, who: SignedIn) -> web.StreamResponse:
+        pages = self._tables.events(who, request.match_info["table_id"], read_query(request, LogQuery))
+        # Before anything is answered: what refuses does so with the first page.
+        page = await anext(pages)
+        response = web.StreamResponse(headers={"Content-Type": NDJSON, "Cache-Control": "no-store"})
+        await response.prepare(request)
+        await response.write(_LINES.encode_lines(page.events))
+        try:
+            async for page in pages:
+                await response.write(_LINES.encode_lines(page.events))
+        except (Refused, Unavailable) as error:
+            # It is begun and can't be answered otherwise: a log that is cut off must not look like a whole one.
+            _log.warning("log_cut_off", code=error.code)
+            if request.transport is not None:
+                request.transport.abort()
+        return response
+
+    async def table_state(self, request: web.Request, who: SignedIn) -> web.Response:
+        asked = request.match_info
+        query = read_query(request, StateQuery)
+        return answer(await self._tables.state(who, asked["table_id"], asked["version"], query))
+
+    async def frozen_tables(self, _request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._tables.frozen())
+
+    async def resume_table(self, request: web.Request, who: SignedIn) -> web.Response:
+        body = await read_body(request, Reasoned)
+        return answer(await self._tables.operate(who, request.match_info["table_id"], "resume", body.reason))
+
+    async def void_table(self, request: web.Request, who: SignedIn) -> web.Response:
+        body = await read_body(request, Reasoned)
+        return answer(await self._tables.operate(who, request.match_info["table_id"], "void", body.reason))
 
 
 ADMIN_ROUTES: web.AppKey[AdminRoutes] = web.AppKey("lobby_admin_routes", AdminRoutes)

@@ -60,6 +60,8 @@ class DirectoryChange:
             [holder.account_id for holder in after.holders],
             [holder.taken_at for holder in after.holders],
         )
+        players = [holder.account_id for holder in after.holders if holder.account_id is not None]
+        await self._connection.execute(self._sql["note_players"], self._table_id, players)
 
     async def code(self) -> str | None:
         code: str | None = await self._connection.fetchval(self._sql["code_of"], self._table_id)
