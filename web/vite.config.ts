@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import type { Plugin } from "vite";
@@ -38,14 +40,46 @@ function budget(): Plugin {
   };
 }
 
+/** A name for what is built from these sources. */
+function buildName(): string {
+  const hash = createHash("sha256");
+  const files = ["src", "public"].flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`));
+  for (const path of [...files, "index.html", "package-lock.json"].sort()) {
+    if (statSync(path).isFile()) hash.update(`${path}\n`).update(readFileSync(path));
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+/** The service worker is told which files belong to the build: all but the page itself and the one that shows decks. */
+function shellFiles(): Plugin {
+  return {
+    name: "shell-files",
+    enforce: "post",
+    generateBundle(_options, bundle) {
+      const worker = bundle["worker.js"];
+      if (worker?.type !== "chunk") return this.error("no service worker was built");
+      const alone = new Set(["index.html", "cards.html", worker.fileName, ...Object.values(bundle).flatMap((item) => (item.type === "chunk" && item.name === "cards" ? [item.fileName] : []))]);
+      const built = Object.keys(bundle).filter((name) => !alone.has(name));
+      const paths = [...built, ...readdirSync("public")].map((name) => `/${name}`).sort();
+      worker.code = worker.code.replace(/\bSHELL_FILES\b/g, JSON.stringify(paths));
+      if (worker.imports.length > 0) this.error("the service worker must be one file");
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [svelte(), budget()],
+  plugins: [svelte(), shellFiles(), budget()],
+  define: { BUILD: JSON.stringify(buildName()) },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
     // The page may run no script that stands in it, so the loader of modules is none either.
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { index: "index.html", cards: "cards.html" } },
+    rollupOptions: {
+      input: { index: "index.html", cards: "cards.html", worker: "src/shell/worker.ts" },
+      // A service worker has power over the folder in which it lies, and the same address always.
+      output: { entryFileNames: ({ name }) => (name === "worker" ? "worker.js" : "assets/[name]-[hash].js") },
+    },
   },
   server: { proxy },
   preview: { proxy },

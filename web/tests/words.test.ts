@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { expect, it } from "vitest";
+import { STEPS } from "../src/pages/steps";
 import { en, type Sentence, type Words } from "../src/words/en";
 import { filled, say } from "../src/words/words";
 import { LANGUAGES, preferred, speak, type Tag } from "../src/words/language.svelte";
@@ -42,6 +43,14 @@ it.each(OTHERS)("what the server says has words in $title: every option, every g
   expect(named("game").sort()).toEqual([...games].sort());
   expect(named("refused").filter((code) => !codes.includes(code))).toEqual([]);
   expect(named("refused").length).toBeGreaterThan(40);
+});
+
+it.each(LANGUAGES)("in $title the rules of every game are told, sentence by sentence", async ({ loadRules }) => {
+  const words = await loadRules();
+  expect(Object.keys(STEPS).sort()).toEqual(documented().games.sort());
+  const told = Object.values(STEPS).flatMap((steps) => steps.map((step) => step.words));
+  expect([...new Set(told)].sort()).toEqual(Object.keys(words).sort());
+  expect(Object.values(words).filter((sentence) => sentence.length < 20)).toEqual([]);
 });
 
 it("the first language of the device that is spoken here is spoken", () => {

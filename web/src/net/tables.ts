@@ -1,6 +1,6 @@
 /** What is asked over HTTP about games and tables. */
 
-import type { Catalogue, NewTable, TableRef, TableSeen } from "../contracts";
+import type { Catalogue, NewTable, QuickPlay, TableList, TableListed, TableRef, TableSeen } from "../contracts";
 import { ask } from "./http";
 import { asAccount } from "./session";
 
@@ -8,10 +8,25 @@ export const catalogue = (): Promise<Catalogue> => ask<Catalogue>("GET", "/v1/ga
 
 export const create = (terms: NewTable): Promise<TableRef> => asAccount<TableRef>("POST", "/v1/tables", { body: terms });
 
+/** A seat at a public table of this game and bet, or at a new one. */
+export const quickPlay = (wish: QuickPlay): Promise<TableRef> => asAccount<TableRef>("POST", "/v1/quick-play", { body: wish });
+
+/** The public tables, newest first; `game` empty: of every game. */
+export function listed(game: string, after: number | null): Promise<TableList> {
+  const query = new URLSearchParams({ ...(game && { game }), ...(after !== null && { after: String(after) }) });
+  return ask<TableList>("GET", `/v1/tables?${query}`);
+}
+
+export const refOfListed = ({ table_id, socket }: TableListed): TableRef => ({ table_id, socket, made: false });
+
 export const find = (tableId: string): Promise<TableSeen> => asAccount<TableSeen>("GET", `/v1/tables/${encodeURIComponent(tableId)}`, { tries: 1 });
 
 export async function byCode(code: string): Promise<TableRef> {
   return refOf(await asAccount<TableSeen>("GET", `/v1/codes/${encodeURIComponent(code)}`));
+}
+
+export async function byInvite(token: string): Promise<TableRef> {
+  return refOf(await asAccount<TableSeen>("GET", `/v1/invites/${encodeURIComponent(token)}`));
 }
 
 export async function byId(tableId: string): Promise<TableRef> {
