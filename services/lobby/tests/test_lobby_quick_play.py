@@ -220,15 +220,15 @@ async def test_who_is_sent_to_a_table_that_is_refused_to_its_maker_makes_another
 @pytest.mark.ruling("TL-8")
 async def test_tl_8_nobody_is_sent_to_a_table_that_keeps_them_out(lobby: LobbyServer) -> None:
     guest = await lobby.guest()
-    tables = [(await host_alone(lobby, bet_coins=72))[1] for _ in range(2)]
-    assert (await quick_play(guest, bet_coins=72)).body["table_id"] == tables[0]
+    tables = [(await host_alone(lobby, bet_coins=43))[1] for _ in range(2)]
+    assert (await quick_play(guest, bet_coins=43)).body["table_id"] == tables[0]
     # They sat down, and were sent away; then from the next one too.
     lobby.table.kept_out.add((tables[0], guest.account["id"]))
-    assert (await quick_play(guest, bet_coins=72)).body["table_id"] == tables[1]
+    assert (await quick_play(guest, bet_coins=43)).body["table_id"] == tables[1]
     lobby.table.kept_out.add((tables[1], guest.account["id"]))
-    made = await quick_play(guest, bet_coins=72)
+    made = await quick_play(guest, bet_coins=43)
     assert (made.status, made.body["table_id"] in tables) == (201, False)
-    assert (await quick_play(await lobby.guest(), bet_coins=72)).body["table_id"] == tables[0]
+    assert (await quick_play(await lobby.guest(), bet_coins=43)).body["table_id"] == tables[0]
 
 
 async def test_a_host_who_sits_alone_and_asks_again_is_brought_to_an_older_table(lobby: LobbyServer) -> None:
