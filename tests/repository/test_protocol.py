@@ -18,7 +18,7 @@ EXAMPLE = re.compile(r"^```json (client|server)\n(.*?)\n```$", re.MULTILINE | re
 ROW = re.compile(r"^\| (`[a-z_`, ]+`) \|.*?((?:`[a-z_0-9]+`(?:, )?)*) ?\|$", re.MULTILINE)
 WORD = re.compile(r"`([a-z_0-9]+)`")
 EXCERPT = re.compile(r"^```transcript\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
-HEAD = {"id", "round", "turn"}
+HEAD = {"id", "round", "turn", "game"}
 NO_COMMANDS = {"hello", "ping", "fresh_token"}
 
 

@@ -28,6 +28,7 @@ export interface AskTrump {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
 }
 
 /** Ask the others for something. */
@@ -43,6 +44,7 @@ export interface Bid {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
   points: number;
 }
 
@@ -85,6 +87,7 @@ export interface ChooseTrump {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
   card?: string | null;
   suit?: string | null;
 }
@@ -163,6 +166,7 @@ export interface Declare {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
   contract: string;
   suit?: string | null;
 }
@@ -506,6 +510,7 @@ export interface NameConverts {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
   trump: string;
   converts: Convert[];
 }
@@ -546,6 +551,7 @@ export interface PassBid {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
 }
 
 /** Answered by a heartbeat with the table's version. */
@@ -558,6 +564,7 @@ export interface PlayCard {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
   card: string;
 }
 
@@ -712,6 +719,7 @@ export interface ShowTrump {
   id: string;
   round: number;
   turn: number;
+  game?: number | null;
 }
 
 /** Take a seat: the one named, or the next by the table's order (TL-4). */

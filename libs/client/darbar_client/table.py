@@ -224,7 +224,8 @@ class TableSocket:
         if type(decision) not in self.game.decisions.values():
             raise DarbarError(Reason.NO_DECISION_DUE, f"{type(decision).__name__} is no decision of this game")
         command_id = new_command_id()
-        frame = self._decisions.frame_of(decision, id=command_id, round=self.round, turn=self.turn)
+        game = self.now.game_number
+        frame = self._decisions.frame_of(decision, id=command_id, game=game, round=self.round, turn=self.turn)
         return await self._send(command_id, frame)
 
     async def _command(self, frame_type: Callable[..., frames.Frame], **values: object) -> int:

@@ -235,7 +235,7 @@ async def test_a_decision_is_sent_for_the_turn_that_is_due(server: ScriptedServe
     await table.decide(PlayCard("AS"))
     (command,) = server.commands
     command.pop("id")
-    assert command == {"type": "play_card", "round": 3, "turn": 17, "card": "AS"}
+    assert command == {"type": "play_card", "game": 1, "round": 3, "turn": 17, "card": "AS"}
     assert not table.choices()
 
 

@@ -23,9 +23,13 @@ _decode_identified = msgspec.json.Decoder(_Identified).decode
 
 
 def _decision_frame(kind: str, decision: type[Any]) -> type[Frame]:
-    """A decision of the rules as a frame: `id`, `round` and `turn`, then the decision's own fields."""
+    """A decision of the rules as a frame: `id`, `round`, `turn` and `game`, then the decision's own fields.
+
+    `game` is the table's number of the game, so that after an early end a decision that was on its way never counts for
+    the next game (TL-39); without it any game is meant.
+    """
     types = get_type_hints(decision)
-    head: list[Any] = [("id", CommandId), ("round", int), ("turn", int)]
+    head: list[Any] = [("id", CommandId), ("round", int), ("turn", int), ("game", int | None, None)]
     body = [
         (item.name, types[item.name]) if item.default is MISSING else (item.name, types[item.name], item.default)
         for item in fields(decision)
@@ -54,10 +58,10 @@ class DecisionFrames:
         carried: object = decision(*[getattr(frame, name) for name in self._names[decision]])
         return carried
 
-    def frame_of(self, decision: object, *, id: CommandId, round: int, turn: int) -> Frame:
+    def frame_of(self, decision: object, *, id: CommandId, game: int, round: int, turn: int) -> Frame:
         """The frame that carries a decision of a game. Raises KeyError for anything else."""
         values = {name: getattr(decision, name) for name in self._names[type(decision)]}
-        return self._frame_types[type(decision)](**{"id": id, "round": round, "turn": turn, **values})
+        return self._frame_types[type(decision)](**{"id": id, "round": round, "turn": turn, "game": game, **values})
 
 
 def client_frame_type(decisions: DecisionFrames) -> Any:

@@ -87,7 +87,7 @@ class Script:
         if decision is None:
             return self.tell(Act(person=person, frame=frame, digest=1, balance_coins=balance))
         kind = frame.__struct_config__.tag
-        return self.tell(Decide(person, frame.id, 1, frame.round, frame.turn, kind, decision))
+        return self.tell(Decide(person, frame.id, 1, frame.round, frame.turn, kind, decision, frame.game))
 
     def sit(self, *people: Person) -> Script:
         for person in people:

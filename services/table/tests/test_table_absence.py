@@ -22,7 +22,7 @@ def freed(script: Script) -> list[tuple[str, str, bool]]:
 
 
 def kept(script: Script, seat: int) -> KeptSeatTimer:
-    return KeptSeatTimer(script.table.seats[seat].since)
+    return KeptSeatTimer(script.table.seats[seat].since, script.table.started)
 
 
 def lost_in_a_round() -> Script:
@@ -91,7 +91,7 @@ def test_tl_32_a_seat_lost_while_stakes_are_asked_is_kept_from_when_the_wait_beg
 def test_tl_32_back_in_time_carries_on_and_not_back_is_a_quit() -> None:
     assert lost_in_a_round().back(ANN).phase is Phase.COUNTING_IN
     script = lost_in_a_round()
-    assert script.rings(KeptSeatTimer(script.table.seats[0].since + 1)).events == []
+    assert script.rings(KeptSeatTimer(script.table.seats[0].since + 1, script.table.started)).events == []
     script.rings(kept(script, 0))
     assert freed(script) == [("ann", "not_back", True)]
     assert script.due() == {}

@@ -54,7 +54,7 @@ def test_tl_43_each_kept_seat_has_its_own_beginning_and_a_return_ends_it() -> No
 def test_tl_32_a_seat_lost_in_a_round_has_been_kept_since_the_wait_began() -> None:
     script = Script().dealt().offline(DAN).play_round().wallet()
     assert script.phase is Phase.WAITING
-    assert began(script) == {KeptSeatTimer(script.table.seats[3].since): at(script.table.version)}
+    assert began(script) == {KeptSeatTimer(script.table.seats[3].since, in_game=True): at(script.table.version)}
 
 
 @pytest.mark.ruling("TL-43")

@@ -28,11 +28,11 @@ def dealt(rules: AnyGame, **options: Any) -> Script:
     return script.zero().wallet()
 
 
-def says(script: Script, seat: int, decision: Any, *, round: int, turn: int) -> None:
+def says(script: Script, seat: int, decision: Any, *, round: int, turn: int, game: int | None = None) -> None:
     """What this seat's player decides, as a frame that names this round and turn."""
     frame_type = next(frame for frame in FRAMES.by_kind.values() if frame.__name__ == type(decision).__name__)
-    values = {name: getattr(decision, name) for name in frame_type.__struct_fields__[3:]}
-    frame = frame_type(id=script.new_id(), round=round, turn=turn, **values)
+    values = {name: getattr(decision, name) for name in frame_type.__struct_fields__[4:]}
+    frame = frame_type(id=script.new_id(), round=round, turn=turn, game=game, **values)
     player = script.table.seats[seat].player
     assert player is not None
     script.act(player, frame, decision=decision)
@@ -63,7 +63,7 @@ def test_gen_4_a_pass_that_was_said_before_the_cards_were_dealt_again_is_stale(
     with pytest.raises(Refused) as refused:
         says(script, seat, PassBid(), round=1, turn=turn)
     assert refused.value.code == TableReason.STALE_TURN
-    assert refused.value.details == {"round": 1, "turn": 4}
+    assert refused.value.details == {"game": 1, "round": 1, "turn": 4}
     assert script.table is before
 
 
@@ -101,3 +101,22 @@ def test_gen_4_a_decision_that_names_another_turn_is_stale_in_every_game(rules: 
             refusals += 1
         says(script, seat, decision, round=turn.round, turn=turn.turn)
     assert refusals == 4 * DECISIONS_MAX
+
+
+@pytest.mark.ruling("GEN-4")
+@pytest.mark.ruling("TL-39")
+@pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.name)
+def test_gen_4_a_decision_that_was_on_its_way_when_a_game_was_ended_early_is_stale_in_the_next_one(
+    rules: AnyGame,
+) -> None:
+    script = dealt(rules, **({"seats": 4} if hasattr(rules.options_type, "seats") else {}))
+    people = [script.person(seat) for seat in range(4)]
+    script.asks(people[0], "end_game").agrees(*people[1:]).wallet().zero().wallet()
+    turn = rules.turn(script.table.state)
+    assert (script.table.game, turn.round, turn.turn) == (2, 1, 0)
+    seat = turn.seats[0]
+    decision = rules.choices(rules.legal(script.table.state, seat))[0]
+    with pytest.raises(Refused) as refused:
+        says(script, seat, decision, round=1, turn=0, game=1)
+    assert (refused.value.code, refused.value.details) == (TableReason.STALE_TURN, {"game": 2, "round": 1, "turn": 0})
+    says(script, seat, decision, round=1, turn=0, game=2)

@@ -10,9 +10,11 @@ from uuid import UUID
 import pytest
 from golden_log import AT, rows_of
 from table_scripts import ANN, BOB, CYN, SETTINGS, TABLE_ID, Script
+from vote_scripts import waiting
 
-from darbar_table.domain import timers
+from darbar_table.domain import events, timers
 from darbar_table.domain.commands import Command, Disconnected, OperatorAct, TimerRang
+from darbar_table.domain.life import seats
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import KeptSeatTimer, Timer, TurnTimer, VoteTimer
 from darbar_table.engine.live_table import LiveTable
@@ -155,6 +157,27 @@ def test_tl_38_a_kept_seat_rings_for_the_one_who_sat_there() -> None:
     desk.timers.set(desk.live(script))
     desk.turn_to(1000 + SETTINGS.keep_before_game_seconds + 1)
     assert [command for _, command in desk.rung] == [TimerRang(KeptSeatTimer(2))]
+
+
+@pytest.mark.ruling("TL-38")
+@pytest.mark.ruling("TL-39")
+def test_tl_38_a_seat_that_a_game_kept_is_kept_for_a_minute_once_the_game_was_ended_early() -> None:
+    """The ten minutes are the game's: a table that plays nothing would be blocked for what is left of them."""
+    desk, script = Desk(), waiting().asks(ANN, "end_game").agrees(CYN).offline(CYN)
+    live, [seat] = desk.live(script), seats.away(script.table)
+    desk.timers.set(live)
+    [kept] = [timer for timer in live.timers if isinstance(timer, KeptSeatTimer)]
+    assert live.timers[kept] == 1000 + SETTINGS.keep_in_game_seconds
+    desk.time += 100
+    live.table = script.agrees(BOB).table
+    desk.timers.set(live)
+    assert (live.table.started, live.table.phase) == (False, Phase.WAITING)
+    [(timer, deadline)] = live.timers.items()
+    assert deadline == 1100 + SETTINGS.keep_before_game_seconds
+    # The other clock, rung late, frees nobody.
+    assert not script.rings(kept).events
+    script.rings(timer)
+    assert (script.table.seats[seat].free, script.last(events.SeatFreed).quit) == (True, False)
 
 
 @pytest.mark.ruling("TL-43")

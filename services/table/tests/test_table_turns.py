@@ -180,7 +180,7 @@ def test_tl_16_after_three_rounds_by_the_bot_alone_the_seat_counts_as_away() -> 
     rounds_by_bots(script, active=ANN, rounds=1)
     assert [event.seat for event in script.all(events.PlayerWentIdle)] == [1, 2, 3]
     assert script.table.phase == "waiting"
-    assert set(script.due()) == {KeptSeatTimer(script.table.seats[seat].since) for seat in (1, 2, 3)}
+    assert set(script.due()) == {KeptSeatTimer(script.table.seats[seat].since, in_game=True) for seat in (1, 2, 3)}
     script.back(BOB)
     assert script.table.seats[1].away, "a connection that was always there is no sign of life"
     for person in (BOB, CYN, DAN):

@@ -105,7 +105,7 @@ class Seat:
         offered = msgspec.convert(legal, Legal)
         choices = KINGS_AND_REBELS.choices(offered)
         chosen = PassBid() if passes and "pass_bid" in offered.also else choices[0]
-        frame = self._frames.frame_of(chosen, id=self._new_id(), round=self.round, turn=self.turn)
+        frame = self._frames.frame_of(chosen, id=self._new_id(), game=1, round=self.round, turn=self.turn)
         decoded: Frame = msgspec.json.decode(msgspec.json.encode(frame))
         return decoded
 

@@ -7,8 +7,8 @@ import type { Board, LaidCard } from "./board";
 import { gameLook } from "./games";
 import type { State } from "./state";
 
-/** A command as a component names it; the socket adds its id, and for a decision its round and turn. */
-export type Command = ClientFrame extends infer Frame ? (Frame extends { id: string } ? Omit<Frame, "id" | "round" | "turn"> : never) : never;
+/** A command as a component names it; the socket adds its id, and for a decision its game, round and turn. */
+export type Command = ClientFrame extends infer Frame ? (Frame extends { id: string } ? Omit<Frame, "id" | "game" | "round" | "turn"> : never) : never;
 
 export type Team = "ours" | "theirs" | "kings" | "rebels" | null;
 export type Direction = "clockwise" | "anticlockwise";

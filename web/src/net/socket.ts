@@ -78,11 +78,11 @@ export class TableSocket {
     this.watcher.connected("ended", code);
   }
 
-  /** A decision gets the round and the turn that are due now. Raises Failed when it is refused. */
+  /** A decision gets the game, the round and the turn that are due now. Raises Failed when it is refused. */
   send(command: Command): Promise<number> {
-    const board = this.#state.board;
-    const isDecision = DECISIONS.has(command.type);
-    return this.#commands.send(isDecision && board ? { ...command, ...{ round: board.round, turn: board.turn } } : command);
+    const { board, table } = this.#state;
+    if (!DECISIONS.has(command.type) || board === null) return this.#commands.send(command);
+    return this.#commands.send({ ...command, ...{ game: table?.game_number, round: board.round, turn: board.turn } });
   }
 
   readonly #woken = (): void => {

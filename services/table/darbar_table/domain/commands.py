@@ -57,7 +57,7 @@ class Act(msgspec.Struct, frozen=True):
 
 
 class Decide(msgspec.Struct, frozen=True):
-    """A player's decision in the game, for the round and turn that it names. `kind` is its name on the wire."""
+    """A player's decision, for the game (None: any), round and turn that it names. `kind` is its name on the wire."""
 
     person: Person
     id: str
@@ -66,6 +66,7 @@ class Decide(msgspec.Struct, frozen=True):
     turn: int
     kind: str
     decision: Any
+    game: int | None = None
 
 
 class TimerRang(msgspec.Struct, frozen=True):

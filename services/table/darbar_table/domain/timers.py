@@ -40,9 +40,11 @@ class SeedsTimer(msgspec.Struct, frozen=True):
 
 
 class KeptSeatTimer(msgspec.Struct, frozen=True):
-    """The time for which an absent player's seat is kept; `since` says whose sitting (TL-32, TL-36, TL-38)."""
+    """The time for which an absent player's seat is kept; `since` says whose sitting. `in_game`: ten minutes (TL-32,
+    TL-36); a game that is ended early leaves the one of no game, a minute from then (TL-38)."""
 
     since: int
+    in_game: bool = False
 
 
 class VoteTimer(msgspec.Struct, frozen=True):
@@ -66,7 +68,7 @@ def beside(table: Table, settings: Settings) -> dict[Timer, float]:
     found: dict[Timer, float] = {} if table.vote is None else {VoteTimer(table.vote.number): settings.vote_seconds}
     if table.phase is Phase.WAITING:
         seconds = settings.keep_in_game_seconds if table.started else settings.keep_before_game_seconds
-        found |= {KeptSeatTimer(seat.since): seconds for seat in table.seats if seat.away}
+        found |= {KeptSeatTimer(seat.since, table.started): seconds for seat in table.seats if seat.away}
     return found
 
 

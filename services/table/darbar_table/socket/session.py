@@ -252,7 +252,8 @@ class PlayerSocket:
         decision = self._decisions.decision_of(frame)
         if decision is not None:
             kind = frame.__struct_config__.tag
-            link.submit(Decide(self._person, frame.id, digest, frame.round, frame.turn, kind, decision), reply)
+            named = (frame.round, frame.turn, kind, decision, frame.game)
+            link.submit(Decide(self._person, frame.id, digest, *named), reply)
             return
         if isinstance(frame, Say | Mute):
             link.talk(frame, reply)

@@ -24,8 +24,9 @@ def decide(draft: Draft, seat: int, command: Decide) -> None:
         raise refused(Refusal.NOT_NOW)
     rules = table.rules
     turn = rules.turn(table.state)
-    if not turn.is_named_by(command.round, command.turn, out_of_turn=command.kind in rules.out_of_turn):
-        raise refused(TableReason.STALE_TURN, round=turn.round, turn=turn.turn)
+    is_this_turn = turn.is_named_by(command.round, command.turn, out_of_turn=command.kind in rules.out_of_turn)
+    if not is_this_turn or command.game not in (None, table.game):
+        raise refused(TableReason.STALE_TURN, game=table.game, round=turn.round, turn=turn.turn)
     produced = rules.decide(table.state, seat, command.decision, _chance(table))
     held = table.seats[seat]
     if held.away or held.bot_plays:

@@ -122,8 +122,10 @@ def leave_alone(draft: Draft, account_id: str) -> None:
 def keep_is_over(draft: Draft, timer: KeptSeatTimer) -> None:
     """TL-32, TL-36, TL-38: not back in time."""
     table = draft.table
+    if table.phase is not Phase.WAITING or timer.in_game != table.started:
+        return
     for number, seat in enumerate(table.seats):
-        if table.phase is Phase.WAITING and seat.away and seat.since == timer.since:
+        if seat.away and seat.since == timer.since:
             free(draft, number, "not_back", quits=counts_as_quit(table))
 
 
