@@ -99,6 +99,7 @@ async def something_to_ask_for(darbar: Darbar) -> tuple[Player, dict[str, str], 
         "game": "court_piece",
         "handle": (await players[0].profile()).handle,
         "version": "1",
+        "account_id": "0" * 32,
         "process_id": made.socket.direct.split("/")[3],
     }
     return players[0], known, [await player.tokens.access() for player in players]

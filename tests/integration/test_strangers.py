@@ -122,6 +122,7 @@ async def known_of(ref: TableRef, players: Sequence[Player]) -> Known:
         "game": "court_piece",
         "handle": (await players[1].profile()).handle,
         "version": "1",
+        "account_id": "0" * 32,
         "process_id": ref.socket.direct.split("/")[3],
     }
 

@@ -15,6 +15,8 @@ from darbar_client.demo.checks import Check, Evidence, checks, gather
 from darbar_client.demo.local_server import QUICK, LocalServer
 from darbar_client.demo.playing import Commentator as Commentator
 from darbar_client.demo.playing import Participant, all_leave, joined, play_game, seated
+from darbar_local.exit_codes import ExitCode
+from darbar_local.testing import run
 
 GAME_SECONDS_MAX = 300.0
 SEATS = 4
@@ -97,3 +99,10 @@ async def in_the_middle_of_round(table: TableSocket, round: int) -> None:
 
 async def _run(interruption: Interruption, participants: list[Participant]) -> None:
     await interruption(participants)
+
+
+async def coins_add_up(server: LocalServer) -> bool:
+    """Whether `darbar audit ledger` finds that all of them do."""
+    async with run("audit", "ledger", "--data", str(server.log.parent / "data"), variables={}) as audit:
+        code, _ = await audit.end()
+    return code == ExitCode.FINE

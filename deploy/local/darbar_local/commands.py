@@ -6,8 +6,7 @@ import getpass
 import os
 import secrets
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,23 +16,20 @@ import uvloop
 
 from darbar_contracts import subjects
 from darbar_contracts.lobby import ChangeMaintenance, Maintenance
-from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import OperateTable, OperatorAction, TableOperated, WhereAnswer, WhereRequest
 from darbar_kit import logs, service
-from darbar_kit.bus import Bus, ServerTooOld
 from darbar_kit.embedded import nats_rights
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import Unavailable
 from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
-from darbar_local.operators import administrators
-from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, nats_url_in, urls_of_running
+from darbar_local.operators import administrators, audits
+from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
+from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, urls_of_running
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import (
-    ADMIN_PREFIX,
     PREFIX,
-    AdminSettings,
     GivenServers,
     LobbyUrls,
     MigrateSettings,
@@ -47,11 +43,6 @@ VERSION = "0.1.0"
 TABLES_MAX = 64
 PORT_MAX = 65535
 PASSWORD_BYTES = 24
-ADMIN = "admin"
-# A table process gives up sooner.
-ANSWER_SECONDS_MAX = 15.0
-# The table is on its way to another process.
-MOVING = (Reason.NOT_OWNER, Reason.UNAVAILABLE)
 OPERATED: Mapping[OperatorAction, str] = {
     "resume": "The table goes on: players can come back to it.",
     "void": "The table is voided: it closes as soon as its stakes, if there are any, have gone back.",
@@ -78,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _rebuild_statistics(asked)
             case "admin":
                 administrators.run(asked)
+            case "audit":
+                audits.run(asked)
             case "rights":
                 print_line(_rights())
             case "version":
@@ -126,13 +119,18 @@ def command_parser() -> argparse.ArgumentParser:
     drains = commands.add_parser("drain", help="let no new tables be made; nothing that runs ends")
     drains.add_argument("--end", action="store_true", help="let new tables be made again")
     _add_operator(drains)
-    rebuilds = commands.add_parser("rebuild", help="make statistics again from the logs of all tables, while it runs")
-    rebuilds.add_argument("what", choices=["statistics"])
-    rebuilds.add_argument("--data", metavar="FOLDER", help="of the `darbar up` that runs (DARBAR_DATA, ./var)")
+    _add_rebuild(commands)
     administrators.add_commands(commands)
+    audits.add_commands(commands)
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser
+
+
+def _add_rebuild(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    rebuilds = commands.add_parser("rebuild", help="make statistics again from the logs of all tables, while it runs")
+    rebuilds.add_argument("what", choices=["statistics"])
+    rebuilds.add_argument("--data", metavar="FOLDER", help="of the `darbar up` that runs (DARBAR_DATA, ./var)")
 
 
 def _add_operator(parser: argparse.ArgumentParser) -> None:
@@ -210,7 +208,7 @@ def _migrate(asked_service: Service) -> None:
 def _operate(asked: argparse.Namespace) -> None:
     action: OperatorAction = "resume" if asked.command == "thaw" else "void"
     request = OperateTable(asked.table, action, asked.operator or _user_name(), asked.reason)
-    asyncio.run(_ask_table(request, _admin_nats_url(asked)))
+    asyncio.run(_ask_table(request, admin_nats_url(asked.data)))
     print_line(OPERATED[action])
 
 
@@ -220,18 +218,10 @@ def _change_maintenance(asked: argparse.Namespace) -> None:
         change = ChangeMaintenance(operator, announcement=asked.text)
     else:
         change = ChangeMaintenance(operator, draining=not asked.end)
-    now = asyncio.run(_ask_lobby(change, _admin_nats_url(asked)))
+    now = asyncio.run(_ask_lobby(change, admin_nats_url(asked.data)))
     announced = "Nothing is announced." if now.announcement is None else f"Announced at every table: {now.announcement}"
     print_line(announced)
     print_line("No new tables are made; nothing that runs ends." if now.draining else "New tables are made.")
-
-
-def _admin_nats_url(asked: argparse.Namespace) -> str:
-    environ = environment()
-    data = load(UpSettings, prefix=PREFIX, environ=environ).data if asked.data is None else asked.data
-    given = load(AdminSettings, prefix=ADMIN_PREFIX, environ=environ).nats_url
-    logs.configure("", level="error")
-    return given or load(GivenServers, prefix="", environ=environ).nats_url or nats_url_in(Path(data), ADMIN)
 
 
 def _user_name() -> str:
@@ -243,7 +233,7 @@ def _user_name() -> str:
 
 async def _ask_table(request: OperateTable, nats_url: str) -> None:
     """The process that holds the table, whichever it is. Asking again is safe."""
-    async with _admin_bus(nats_url) as bus:
+    async with admin_bus(nats_url) as bus:
         where = WhereRequest(request.table_id)
         owner = await bus.request(subjects.TABLE_WHERE, where, WhereAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
         if owner.process_id is None:
@@ -254,26 +244,9 @@ async def _ask_table(request: OperateTable, nats_url: str) -> None:
 
 async def _ask_lobby(change: ChangeMaintenance, nats_url: str) -> Maintenance:
     """Any lobby process. Asking again is safe."""
-    async with _admin_bus(nats_url) as bus:
+    async with admin_bus(nats_url) as bus:
         subject = subjects.LOBBY_CHANGE_MAINTENANCE
         return await bus.request(subject, change, Maintenance, timeout_seconds=ANSWER_SECONDS_MAX)
-
-
-@asynccontextmanager
-async def _admin_bus(nats_url: str) -> AsyncIterator[Bus]:
-    """As the operator; a refusal, or no answer, ends the command with its exit code."""
-    try:
-        bus = await Bus.connect(nats_url, name=ADMIN)
-    except (Unavailable, ServerTooOld) as error:
-        raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
-    try:
-        yield bus
-    except Refused as refusal:
-        raise Failure(ExitCode.UNANSWERED if refusal.code in MOVING else ExitCode.REFUSED, str(refusal)) from refusal
-    except Unavailable as error:
-        raise Failure(ExitCode.UNANSWERED, f"{error}; try again") from error
-    finally:
-        await bus.close()
 
 
 def _rebuild_statistics(asked: argparse.Namespace) -> None:

@@ -31,6 +31,7 @@ class ExitCode(IntEnum):
     REFUSED = 12
     UNANSWERED = 13
     UNFINISHED = 14
+    AUDIT_FAILED = 15
 
 
 class Failure(Exception):

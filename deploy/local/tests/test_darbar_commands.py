@@ -107,7 +107,20 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
     assert main([]) == 0
 
     listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    names = ["up", "serve", "migrate", "thaw", "void", "announce", "drain", "rebuild", "admin", "rights", "version"]
+    names = [
+        "up",
+        "serve",
+        "migrate",
+        "thaw",
+        "void",
+        "announce",
+        "drain",
+        "rebuild",
+        "admin",
+        "audit",
+        "rights",
+        "version",
+    ]
     assert [name for name, _ in listed] == names
 
 

@@ -42,7 +42,7 @@ WIRING = Wiring(
         ("/v1/me/wallets", "lobby"),
         ("/v1/me/voice", "media"),
         ("/v1/voice-notes/1/report", "media"),
-        ("/v1/wallet/audit", "wallet"),
+        ("/v1/me/wallet/entries.csv", "wallet"),
         ("/join/an-invite", "lobby"),
         ("/joins", ""),
         ("/play/tables/7/socket", "table"),

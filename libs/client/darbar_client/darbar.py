@@ -35,7 +35,7 @@ from darbar_contracts.frames import AnyServerFrame
 from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER
 from darbar_contracts.tables import BotLevel, Visibility
-from darbar_contracts.wallet import WalletAudit, WalletEntry, WalletView
+from darbar_contracts.wallet import WalletEntry, WalletView
 
 UNAUTHORIZED = 401
 # A page that brings nothing new ends a walk over pages, whatever it says of more.
@@ -209,10 +209,6 @@ class Player:
                 break
             query["before"] = str(page.next_before)
         return tuple(entries)
-
-    async def coins_audit(self) -> WalletAudit:
-        """Whether all coins of the house and its players add up, in totals."""
-        return await self._ask("GET", "/v1/wallet/audit", WalletAudit)
 
     async def replay(self, table_id: str) -> Replay:
         """The log of a table as far as its rounds are over, all pages of it."""

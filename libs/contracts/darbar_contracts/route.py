@@ -18,6 +18,7 @@ Role = Literal["auditor", "admin"]
 HTML = "text/html"
 JSON = "application/json"
 MARKDOWN = "text/markdown"
+CSV = "text/csv"
 # JSON values, one a line.
 NDJSON = "application/x-ndjson"
 

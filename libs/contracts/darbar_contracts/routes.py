@@ -33,8 +33,8 @@ from darbar_contracts.api import (
     ToppedUp,
 )
 from darbar_contracts.refusals import Reason
-from darbar_contracts.route import HTML, JSON, MARKDOWN, Route
-from darbar_contracts.wallet import WalletAudit, WalletQuery, WalletView
+from darbar_contracts.route import CSV, HTML, JSON, MARKDOWN, Route
+from darbar_contracts.wallet import EntriesAsTextQuery, EntriesQuery, EntryList, WalletQuery, WalletView
 from darbar_rules.game import Refusal
 
 _OF_FACES = (Reason.AVATAR_UNKNOWN, Reason.NAME_NOT_ALLOWED)
@@ -322,12 +322,20 @@ WALLET: tuple[Route, ...] = (
         answers={200: WalletView},
     ),
     Route(
-        name="wallet_audit",
+        name="wallet_entries",
         method="GET",
-        path="/v1/wallet/audit",
-        does="Whether all coins add up, in totals.",
-        token="none",
-        answers={200: WalletAudit},
+        path="/v1/me/wallet/entries",
+        does="The own ledger in pages, newest first, all of it or for one reason.",
+        query=EntriesQuery,
+        answers={200: EntryList},
+    ),
+    Route(
+        name="wallet_entries_as_text",
+        method="GET",
+        path="/v1/me/wallet/entries.csv",
+        does="The whole own ledger for a spreadsheet.",
+        query=EntriesAsTextQuery,
+        answers={200: CSV},
     ),
 )
 BY_SERVICE: Mapping[str, tuple[Route, ...]] = {"lobby": (*LOBBY, *ADMIN), "table": TABLE, "wallet": WALLET}

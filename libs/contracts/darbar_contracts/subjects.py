@@ -11,6 +11,9 @@ WALLET_SETTLE = "wallet.settle"
 WALLET_REFUND = "wallet.refund"
 WALLET_GRANT = "wallet.grant"
 WALLET_BALANCES = "wallet.balances"
+WALLET_ADJUST = "wallet.adjust"
+WALLET_OF_ACCOUNT = "wallet.of_account"
+WALLET_AUDIT = "wallet.audit"
 WALLET_QUEUE = "wallet"
 
 # lobby
@@ -141,6 +144,9 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             table_look("*"),
             table_leave_alone("*"),
             WALLET_GRANT,
+            WALLET_ADJUST,
+            WALLET_OF_ACCOUNT,
+            WALLET_AUDIT,
             *_MODERATE,
             *_TOLD_BY_LOBBY,
             *_SEEN,
@@ -165,8 +171,20 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, *_SEEN, *_TOLD_BY_LOBBY, "table.at.>"),
     ),
-    "wallet": ((), (WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_GRANT, WALLET_BALANCES)),
+    "wallet": (
+        (),
+        (
+            WALLET_STAKE,
+            WALLET_SETTLE,
+            WALLET_REFUND,
+            WALLET_GRANT,
+            WALLET_BALANCES,
+            WALLET_ADJUST,
+            WALLET_OF_ACCOUNT,
+            WALLET_AUDIT,
+        ),
+    ),
     "bot": ((), (BOT_DECIDE,)),
     "media": (_KEEP_SOUNDS, _MODERATE),
-    "admin": ((TABLE_WHERE, table_operate("*"), LOBBY_CHANGE_MAINTENANCE), ()),
+    "admin": ((TABLE_WHERE, WALLET_AUDIT, table_operate("*"), LOBBY_CHANGE_MAINTENANCE), ()),
 }

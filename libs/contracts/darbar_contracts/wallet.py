@@ -109,8 +109,19 @@ class GrantRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     kind: Literal["new_account", "top_up"]
 
 
+class AdjustRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """An administrator puts a player's coins right: `coins` above zero come from the bank, below zero they go back to
+    it. Nobody gets below zero. `administrator` and `why` stay with the transfer."""
+
+    key: LedgerName
+    account_id: LedgerName
+    coins: int
+    administrator: LedgerName
+    why: str
+
+
 class WalletAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The answer to stake, settle, refund or grant; the same one for ever for the same key and body.
+    """The answer to stake, settle, refund, grant or adjustment; the same one for ever for the same key and body.
 
     `short`: the accounts that lack coins, among them those that the wallet has never seen. `balances`: the available
     coins afterwards of the players concerned.
@@ -137,8 +148,8 @@ class BalancesAnswer(msgspec.Struct, frozen=True):
 class WalletEntry(msgspec.Struct, frozen=True):
     """One line of a player's ledger. All of them together are the balance.
 
-    `reason`: bet, reserve, share, reserve_back, bet_back, new_account, top_up. `purpose`: why a stake ended, a
-    SettlePurpose or a RefundPurpose. `number` grows, with gaps.
+    `reason`: bet, reserve, share, reserve_back, bet_back, new_account, top_up, adjustment. `purpose`: why a stake
+    ended, a SettlePurpose or a RefundPurpose. `number` grows, with gaps.
     """
 
     number: int
@@ -155,6 +166,41 @@ class WalletQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=WALLET_ENTRIES_MAX)] = WALLET_ENTRIES_USUAL
     before: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)] | None = None
+
+
+LineReason = Literal["bet", "reserve", "share", "reserve_back", "bet_back", "new_account", "top_up", "adjustment"]
+
+
+class EntriesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/me/wallet/entries: the lines for one `reason`, or all. `before` is the last page's `next_before`."""
+
+    reason: LineReason | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=WALLET_ENTRIES_MAX)] = WALLET_ENTRIES_USUAL
+    before: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)] | None = None
+
+
+class EntriesAsTextQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/me/wallet/entries.csv."""
+
+    reason: LineReason | None = None
+
+
+class EntryList(msgspec.Struct, frozen=True):
+    """One page of a ledger, newest first; `next_before` None: that was all."""
+
+    entries: tuple[WalletEntry, ...]
+    next_before: int | None = None
+
+
+class AccountWalletRequest(msgspec.Struct, frozen=True):
+    """An administrator looks at somebody's wallet; answered with a WalletView."""
+
+    account_id: LedgerName
+    query: EntriesQuery = EntriesQuery()
+
+
+class AuditRequest(msgspec.Struct, frozen=True):
+    """Do all coins add up? Answered with the WalletAudit of a pass that began afterwards, when it is quick enough."""
 
 
 class WalletView(msgspec.Struct, frozen=True):

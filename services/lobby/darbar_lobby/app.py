@@ -20,6 +20,7 @@ from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
 from darbar_lobby.bus import serve
 from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.admin.acts import Acts
+from darbar_lobby.handlers.admin.coins import Coins
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.admin.table_inspector import TableInspector
 from darbar_lobby.handlers.catalogue import Games
@@ -191,6 +192,7 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
         metrics=app[METRICS],
         clock=time.time,
     )
+    acts = Acts(audit_log)
     app[ADMIN_ROUTES] = AdminRoutes(
         sessions=sessions,
         audit_log=audit_log,
@@ -198,8 +200,9 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
             search=TableSearch(app[DATABASE], sql),
             bus=app[BUS],
             table_client=TableClient(app[BUS]),
-            acts=Acts(audit_log),
+            acts=acts,
         ),
+        coins=Coins(app[BUS], acts),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
     )

@@ -45,6 +45,9 @@ MATRIX: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("GET", "/v1/admin/frozen-tables"): READS,
     ("POST", "/v1/admin/tables/{table_id}/resume"): ACTS,
     ("POST", "/v1/admin/tables/{table_id}/void"): ACTS,
+    ("GET", "/v1/admin/accounts/{account_id}/wallet"): READS,
+    ("POST", "/v1/admin/accounts/{account_id}/adjustments"): ACTS,
+    ("GET", "/v1/admin/ledger/audit"): READS,
 }
 REFUSED = {code for row in (READS, ACTS, SIGNS_IN) for code in row} - {IN}
 VALUES = {

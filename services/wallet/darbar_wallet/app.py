@@ -15,7 +15,7 @@ from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader
 from darbar_wallet import http
-from darbar_wallet.bus import serving
+from darbar_wallet.bus import serve_administrators, serving
 from darbar_wallet.engine.auditor import Auditor
 from darbar_wallet.engine.leader import Leader
 from darbar_wallet.limits import Limits
@@ -29,6 +29,7 @@ QUERIES: web.AppKey[Mapping[str, str]] = web.AppKey("wallet_queries", Mapping)
 DATABASE: web.AppKey[Database] = web.AppKey("wallet_database", Database)
 BUS: web.AppKey[Bus] = web.AppKey("wallet_bus", Bus)
 SUPERVISOR: web.AppKey[Supervisor] = web.AppKey("wallet_supervisor", Supervisor)
+AUDITOR: web.AppKey[Auditor] = web.AppKey("wallet_auditor", Auditor)
 LEADER: web.AppKey[Leader] = web.AppKey("wallet_leader", Leader)
 
 
@@ -46,11 +47,10 @@ def build_app(settings: Settings) -> web.Application:
     app[http.ADDRESSES] = ClientAddresses(settings.trusted_proxies)
     app[http.LIMITS] = Limits(
         requests_a_minute_max=settings.requests_a_minute_max,
-        audits_a_minute_max=settings.audits_a_minute_max,
         clock=time.monotonic,
     )
-    app[http.AUDITOR] = Auditor(settings.database_url, sql, metrics)
-    supervisor.watch("auditor", app[http.AUDITOR].run, must_run=False)
+    app[AUDITOR] = Auditor(settings.database_url, sql, metrics)
+    supervisor.watch("auditor", app[AUDITOR].run, must_run=False)
     app.cleanup_ctx.extend([_open_database, _open_bus, _open_leader, supervisor.context])
     app.on_shutdown.append(_stop_leading)
     app.add_routes(http.public_routes())
@@ -71,6 +71,7 @@ async def _open_database(app: web.Application) -> AsyncIterator[None]:
 
 async def _open_bus(app: web.Application) -> AsyncIterator[None]:
     app[BUS] = await Bus.connect(app[SETTINGS].nats_url, name="wallet")
+    await serve_administrators(app[BUS], app[http.READER], app[AUDITOR])
     yield
     await app[BUS].close()
 

@@ -9,11 +9,37 @@ from typing import TypeVar
 import msgspec
 
 from darbar_contracts import subjects
-from darbar_contracts.wallet import BalancesRequest, GrantRequest, RefundRequest, SettleRequest, StakeRequest
+from darbar_contracts.wallet import (
+    AccountWalletRequest,
+    AdjustRequest,
+    AuditRequest,
+    BalancesRequest,
+    GrantRequest,
+    RefundRequest,
+    SettleRequest,
+    StakeRequest,
+    WalletAudit,
+    WalletView,
+)
 from darbar_kit.bus import Bus
+from darbar_wallet.engine.auditor import Auditor
 from darbar_wallet.engine.writer import Writer
+from darbar_wallet.store.ledger_reader import LedgerReader
 
 _Request = TypeVar("_Request", bound=msgspec.Struct)
+
+
+async def serve_administrators(bus: Bus, reader: LedgerReader, auditor: Auditor) -> None:
+    """What the lobby asks for those who run Darbar; a standby answers too."""
+
+    async def wallet(request: AccountWalletRequest) -> WalletView:
+        return await reader.wallet(request.account_id, request.query)
+
+    async def audit(_request: AuditRequest) -> WalletAudit:
+        return await auditor.result()
+
+    await bus.serve(subjects.WALLET_OF_ACCOUNT, AccountWalletRequest, wallet, queue=subjects.WALLET_QUEUE)
+    await bus.serve(subjects.WALLET_AUDIT, AuditRequest, audit, queue=subjects.WALLET_QUEUE)
 
 
 @asynccontextmanager
@@ -31,5 +57,6 @@ async def serving(bus: Bus, writer: Writer) -> AsyncIterator[None]:
         await serve(subjects.WALLET_SETTLE, SettleRequest, writer.ask)
         await serve(subjects.WALLET_REFUND, RefundRequest, writer.ask)
         await serve(subjects.WALLET_GRANT, GrantRequest, writer.ask)
+        await serve(subjects.WALLET_ADJUST, AdjustRequest, writer.ask)
         await serve(subjects.WALLET_BALANCES, BalancesRequest, writer.ask)
         yield

@@ -11,7 +11,6 @@ REQUESTS_A_MINUTE_BY_ACCOUNT = 300
 class Limits:
     """A maximum of 0 is no limit."""
 
-    def __init__(self, *, requests_a_minute_max: int, audits_a_minute_max: int, clock: Clock) -> None:
+    def __init__(self, *, requests_a_minute_max: int, clock: Clock) -> None:
         self.by_address = Rate("requests_by_address", requests_a_minute_max, MINUTE_SECONDS, clock=clock)
         self.by_account = Rate("requests_by_account", REQUESTS_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
-        self.audits = Rate("audits_by_address", audits_a_minute_max, MINUTE_SECONDS, clock=clock)

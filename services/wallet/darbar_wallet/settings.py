@@ -7,16 +7,14 @@ import msgspec
 from darbar_kit.database import LeaseSeconds
 
 REQUESTS_A_MINUTE_MAX = 600
-AUDITS_A_MINUTE_MAX = 30
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Read from DARBAR_WALLET_DATABASE_URL and so on.
 
     `token_public_key`: Ed25519, PEM; the lobby has the private half. `generation` grows with every restore from a
-    backup. The coins are what the house grants: to a new account, and as the daily top-up. Limits by address, 0 for
-    none: `requests_a_minute_max`, and of these `audits_a_minute_max`. `trusted_proxies`: addresses or networks whose
-    X-Forwarded-For is believed.
+    backup. The coins are what the house grants: to a new account, and as the daily top-up. `requests_a_minute_max`
+    is by address, 0 for no limit. `trusted_proxies`: addresses or networks whose X-Forwarded-For is believed.
     """
 
     database_url: str
@@ -29,7 +27,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     top_up_below_coins: int = 100
     database_connections_max: int = 4
     requests_a_minute_max: int = REQUESTS_A_MINUTE_MAX
-    audits_a_minute_max: int = AUDITS_A_MINUTE_MAX
     trusted_proxies: tuple[str, ...] = ()
     lease_seconds: float = 4.0
     renew_seconds: float = 1.0

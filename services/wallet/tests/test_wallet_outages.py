@@ -27,6 +27,7 @@ from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
 from darbar_kit.settings import load
 from darbar_kit.testing import Cut, CuttingProxy, TestDatabase, Tunnel, eventually, keep_ending_sessions
+from darbar_wallet.app import AUDITOR
 from darbar_wallet.settings import Settings
 from darbar_wallet.testing import HttpClient, ask, balances, grant_new_accounts, is_ready, running, stake_of
 
@@ -76,9 +77,8 @@ async def ask_until_answered(bus: Bus, subject: str, request: msgspec.Struct) ->
 
 
 async def audit(wallet: HttpClient) -> WalletAudit:
-    async with wallet.get("/v1/wallet/audit") as response:
-        assert response.status == 200, await response.text()
-        return msgspec.json.decode(await response.read(), type=WalletAudit)
+    assert wallet.app is not None
+    return await wallet.app[AUDITOR].result()
 
 
 def assert_good(found: WalletAudit) -> None:

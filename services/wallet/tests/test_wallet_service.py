@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from uuid import uuid4
 
 import asyncpg
@@ -32,7 +32,7 @@ from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import MakeNats, TestDatabase
 from darbar_wallet import http
-from darbar_wallet.app import build_app
+from darbar_wallet.app import AUDITOR, build_app
 from darbar_wallet.limits import REQUESTS_A_MINUTE_BY_ACCOUNT as ACCOUNT_REQUESTS_MAX
 from darbar_wallet.limits import Limits
 from darbar_wallet.settings import Settings
@@ -241,9 +241,8 @@ async def test_a_wrong_look_at_a_wallet_is_refused(
 
 
 async def audit_of(wallet: HttpClient) -> WalletAudit:
-    async with wallet.get("/v1/wallet/audit") as response:
-        assert response.status == 200, await response.text()
-        return msgspec.json.decode(await response.read(), type=WalletAudit)
+    assert wallet.app is not None
+    return await wallet.app[AUDITOR].result()
 
 
 async def test_the_audit_tells_that_the_coins_add_up(wallet: HttpClient, bus: Bus) -> None:
@@ -284,19 +283,18 @@ async def test_an_audit_that_finds_a_coin_off_is_a_metric(wallet: HttpClient, bu
 
 async def test_who_asks_too_often_is_told_to_wait(settings: Settings, token_key: str) -> None:
     proxied = msgspec.structs.replace(settings, trusted_proxies=("127.0.0.1",))
-    async with at_one_moment(proxied, requests_a_minute_max=4, audits_a_minute_max=1) as wallet:
-        wallets = {"path": "/v1/me/wallet", "headers": bearer_of(token_key, "ann")}
-        audits: dict[str, Any] = {"path": "/v1/wallet/audit", "headers": {}}
+    async with at_one_moment(proxied, requests_a_minute_max=2) as wallet:
+        headers = bearer_of(token_key, "ann")
+        paths = ("/v1/me/wallet", "/v1/me/wallet/entries", "/v1/me/wallet/entries.csv")
 
-        seen = [await limited(wallet, **asked) for asked in (wallets, audits, audits, wallets, audits, wallets)]
+        seen = [await limited(wallet, path=path, headers=headers) for path in paths]
 
-        assert seen == [None, None, "audits_by_address", None, "requests_by_address", "requests_by_address"]
-        elsewhere = {"X-Forwarded-For": "192.0.2.7"}
-        assert await limited(wallet, path="/v1/wallet/audit", headers=elsewhere) is None
+        assert seen == [None, None, "requests_by_address"]
+        assert await limited(wallet, path=paths[0], headers=headers | {"X-Forwarded-For": "192.0.2.7"}) is None
 
 
 async def test_one_account_asks_no_more_than_it_may_from_many_addresses(settings: Settings, token_key: str) -> None:
-    async with at_one_moment(settings, requests_a_minute_max=0, audits_a_minute_max=0) as wallet:
+    async with at_one_moment(settings, requests_a_minute_max=0) as wallet:
         headers = bearer_of(token_key, "ann")
         seen = [await limited(wallet, path="/v1/me/wallet", headers=headers) for _ in range(ACCOUNT_REQUESTS_MAX + 1)]
 

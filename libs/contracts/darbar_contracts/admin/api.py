@@ -148,3 +148,16 @@ class StateQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """GET /v1/admin/tables/{table_id}/states/{version}. With a `reason`, which is kept, also of a running round."""
 
     reason: OperatorText | None = None
+
+
+class Adjustment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/admin/accounts/{account_id}/adjustments: coins from the bank, or below zero back to it."""
+
+    coins: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+    reason: OperatorText
+
+
+class Adjusted(msgspec.Struct, frozen=True):
+    """The coins that the account has now."""
+
+    balance_coins: int

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from darbar_contracts.admin.api import (
+    Adjusted,
+    Adjustment,
     Administrator,
     AdminSession,
     AdminTableList,
@@ -19,6 +21,7 @@ from darbar_contracts.admin.disclosure import FrozenTables, TableState
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import NDJSON, Route
 from darbar_contracts.tables import TableOperated
+from darbar_contracts.wallet import EntriesQuery, WalletAudit, WalletView
 
 _OF_RUNNING_ROUNDS = (Reason.ADMIN_NEEDED, Reason.OWN_TABLE, Reason.TABLE_UNKNOWN)
 _OF_OPERATING = (Reason.TABLE_CLOSED, Reason.TABLE_FROZEN, Reason.TABLE_UNKNOWN, Reason.TABLE_UNREADABLE)
@@ -124,5 +127,34 @@ ADMIN: tuple[Route, ...] = (
         body=Reasoned,
         answers={200: TableOperated},
         reasons=_OF_OPERATING,
+    ),
+    Route(
+        name="account_wallet",
+        method="GET",
+        path="/v1/admin/accounts/{account_id}/wallet",
+        does="An account's coins, and how they came and went.",
+        role="auditor",
+        query=EntriesQuery,
+        answers={200: WalletView},
+        reasons=(Reason.PLAYER_UNKNOWN,),
+    ),
+    Route(
+        name="adjust_coins",
+        method="POST",
+        path="/v1/admin/accounts/{account_id}/adjustments",
+        does="Puts an account's coins right, out of the bank or back to it; never below zero.",
+        role="admin",
+        body=Adjustment,
+        idempotency_key="needed",
+        answers={201: Adjusted},
+        reasons=(Reason.AMOUNT_INVALID, Reason.PLAYER_UNKNOWN, Reason.SHORT_OF_COINS, Reason.WALLET_MISSING),
+    ),
+    Route(
+        name="ledger_audit",
+        method="GET",
+        path="/v1/admin/ledger/audit",
+        does="Whether all coins add up, in totals.",
+        role="auditor",
+        answers={200: WalletAudit},
     ),
 )

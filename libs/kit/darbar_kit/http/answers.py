@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import msgspec
+import structlog
 from aiohttp import web
 
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.limits import TooManyRequests
+
+_log = structlog.get_logger()
 
 
 def answer(value: object, status: int = 200) -> web.Response:
@@ -21,6 +24,23 @@ def problem(code: str, message: str, details: Mapping[str, object], *, status: i
     answered = answer({"code": code, "message": message, "details": details}, status)
     answered.headers["Cache-Control"] = "no-store"
     return answered
+
+
+async def streamed(request: web.Request, content_type: str, parts: AsyncIterator[bytes]) -> web.StreamResponse:
+    """Part after part. What refuses before the first one is answered as always; what fails later cuts the connection:
+    half an answer must not look like a whole one."""
+    first = await anext(parts, b"")
+    response = web.StreamResponse(headers={"Content-Type": content_type, "Cache-Control": "no-store"})
+    await response.prepare(request)
+    await response.write(first)
+    try:
+        async for part in parts:
+            await response.write(part)
+    except (Refused, Unavailable) as error:
+        _log.warning("stream_cut_off", path=request.path, code=error.code)
+        if request.transport is not None:
+            request.transport.abort()
+    return response
 
 
 def refusal(refused: Refused) -> web.Response:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import msgspec
-import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from darbar_contracts.admin.api import (
+    Adjustment,
     Administrator,
     AdminTablesQuery,
     AuditLogQuery,
@@ -21,10 +21,11 @@ from darbar_contracts.admin.api import (
 )
 from darbar_contracts.admin.routes import ADMIN
 from darbar_contracts.refusals import Reason
-from darbar_contracts.route import NDJSON, Route
-from darbar_kit.errors import Refused, Unavailable
-from darbar_kit.http import answer, bearer_token, read_body, read_query
+from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER, NDJSON, Route
+from darbar_contracts.wallet import EntriesQuery
+from darbar_kit.http import answer, bearer_token, read_body, read_query, streamed
 from darbar_kit.http.client_address import ClientAddresses
+from darbar_lobby.handlers.admin.coins import Coins
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.admin.table_inspector import TableInspector
 from darbar_lobby.limits import Limits
@@ -32,7 +33,6 @@ from darbar_lobby.store.administrators import SignedIn
 from darbar_lobby.store.audit_log import AuditLog
 
 _LINES = msgspec.json.Encoder()
-_log = structlog.get_logger()
 
 
 class AdminRoutes:
@@ -44,12 +44,14 @@ class AdminRoutes:
         sessions: AdminSessions,
         audit_log: AuditLog,
         tables: TableInspector,
+        coins: Coins,
         limits: Limits,
         addresses: ClientAddresses,
     ) -> None:
         self.sessions = sessions
         self._audit_log = audit_log
         self._tables = tables
+        self._coins = coins
         self.limits = limits
         self._addresses = addresses
 
@@ -85,20 +87,7 @@ class AdminRoutes:
 
     async def table_events(self, request: web.Request, who: SignedIn) -> web.StreamResponse:
         pages = self._tables.events(who, request.match_info["table_id"], read_query(request, LogQuery))
-        # Before anything is answered: what refuses does so with the first page.
-        page = await anext(pages)
-        response = web.StreamResponse(headers={"Content-Type": NDJSON, "Cache-Control": "no-store"})
-        await response.prepare(request)
-        await response.write(_LINES.encode_lines(page.events))
-        try:
-            async for page in pages:
-                await response.write(_LINES.encode_lines(page.events))
-        except (Refused, Unavailable) as error:
-            # It is begun and can't be answered otherwise: a log that is cut off must not look like a whole one.
-            _log.warning("log_cut_off", code=error.code)
-            if request.transport is not None:
-                request.transport.abort()
-        return response
+        return await streamed(request, NDJSON, (_LINES.encode_lines(page.events) async for page in pages))
 
     async def table_state(self, request: web.Request, who: SignedIn) -> web.Response:
         asked = request.match_info
@@ -115,6 +104,16 @@ class AdminRoutes:
     async def void_table(self, request: web.Request, who: SignedIn) -> web.Response:
         body = await read_body(request, Reasoned)
         return answer(await self._tables.operate(who, request.match_info["table_id"], "void", body.reason))
+
+    async def account_wallet(self, request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._coins.wallet(request.match_info["account_id"], read_query(request, EntriesQuery)))
+
+    async def adjust_coins(self, request: web.Request, who: SignedIn) -> web.Response:
+        body, key = await read_body(request, Adjustment), request.headers.get(IDEMPOTENCY_KEY_HEADER, "")
+        return answer(await self._coins.adjust(who, request.match_info["account_id"], key, body), 201)
+
+    async def ledger_audit(self, _request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._coins.audit())
 
 
 ADMIN_ROUTES: web.AppKey[AdminRoutes] = web.AppKey("lobby_admin_routes", AdminRoutes)

@@ -8,6 +8,7 @@ import msgspec
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.wallet import (
+    AdjustRequest,
     GrantRequest,
     RefundRequest,
     SettlePurpose,
@@ -31,6 +32,7 @@ from darbar_wallet.domain.transfers import (
 
 # Far above the highest bet of a table, far below what a sum could overflow.
 BET_COINS_MAX = 1_000_000
+ADJUSTMENT_COINS_MAX = 1_000_000
 # Kings and Rebels seats twelve.
 SEATS_MAX = 16
 
@@ -59,6 +61,8 @@ def decide(wanted: KeyedRequest, ledger: LedgerView, terms: GrantTerms) -> Decis
             return _refund(request, ledger)
         case GrantRequest():
             return _grant(request, ledger, terms)
+        case AdjustRequest():
+            return _adjust(request, ledger)
 
 
 def _stake(request: StakeRequest, ledger: LedgerView) -> Decision:
@@ -182,6 +186,19 @@ def _grant(request: GrantRequest, ledger: LedgerView, terms: GrantTerms) -> Deci
     if ledger.total(to) >= terms.top_up_below_coins:
         return _refused(Reason.BALANCE_TOO_HIGH)
     lines.move(terms.top_up_to_coins - ledger.total(to), BANK, to, EntryReason.TOP_UP)
+    return lines.decision(ledger, [request.account_id])
+
+
+def _adjust(request: AdjustRequest, ledger: LedgerView) -> Decision:
+    to = player(request.account_id)
+    if not 1 <= abs(request.coins) <= ADJUSTMENT_COINS_MAX:
+        return _refused(Reason.AMOUNT_INVALID)
+    if to not in ledger.balances:
+        return _refused(Reason.WALLET_MISSING)
+    if ledger.available(to) + request.coins < 0:
+        return _refused(Reason.SHORT_OF_COINS)
+    lines = _PostingLines()
+    lines.move(request.coins, BANK, to, EntryReason.ADJUSTMENT)
     return lines.decision(ledger, [request.account_id])
 
 

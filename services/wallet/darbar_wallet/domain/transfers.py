@@ -7,9 +7,11 @@ from enum import StrEnum
 
 import msgspec
 
-from darbar_contracts.wallet import GrantRequest, RefundRequest, SettleRequest, StakeRequest
+from darbar_contracts.wallet import AdjustRequest, GrantRequest, RefundRequest, SettleRequest, StakeRequest
 
-TransferRequest = StakeRequest | SettleRequest | RefundRequest | GrantRequest
+TransferRequest = StakeRequest | SettleRequest | RefundRequest | GrantRequest | AdjustRequest
+# Between the bank and one player.
+BankRequest = GrantRequest | AdjustRequest
 
 # The house's four accounts. Bank and bots may be below zero: the bank issues all coins, and the bots' account says
 # what bots have won or lost in all.
@@ -27,6 +29,7 @@ class TransferKind(StrEnum):
     REFUND = "refund"
     NEW_ACCOUNT = "new_account"
     TOP_UP = "top_up"
+    ADJUSTMENT = "adjustment"
 
 
 class EntryReason(StrEnum):
@@ -42,6 +45,7 @@ class EntryReason(StrEnum):
     RESERVE_BACK = "reserve_back"
     NEW_ACCOUNT = "new_account"
     TOP_UP = "top_up"
+    ADJUSTMENT = "adjustment"
 
 
 def player(account_id: str | None) -> str:
@@ -102,3 +106,5 @@ def kind_of(request: TransferRequest) -> TransferKind:
             return TransferKind.REFUND
         case GrantRequest():
             return TransferKind(request.kind)
+        case AdjustRequest():
+            return TransferKind.ADJUSTMENT

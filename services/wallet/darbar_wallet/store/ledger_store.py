@@ -11,6 +11,7 @@ import asyncpg
 import msgspec
 
 from darbar_contracts.wallet import (
+    AdjustRequest,
     BalancesRequest,
     GrantRequest,
     RefundRequest,
@@ -24,6 +25,7 @@ from darbar_wallet.domain.transfers import (
     BANK,
     FORFEIT,
     ROUNDING,
+    BankRequest,
     KeyedRequest,
     TransferKind,
     TransferRequest,
@@ -222,7 +224,7 @@ def accounts_of(requests: Iterable[Request], answered: Mapping[str, EarlierAnswe
                     found |= _accounts_of_stake(stake)
                 if isinstance(request, SettleRequest):
                     found |= {player(share.account_id) for share in request.shares} | {FORFEIT, ROUNDING}
-            case GrantRequest():
+            case GrantRequest() | AdjustRequest():
                 found |= {BANK, player(request.account_id)}
             case BalancesRequest():
                 found |= {player(account_id) for account_id in request.account_ids}
@@ -243,11 +245,11 @@ def _transfer_row(number: int, wanted: KeyedRequest, decision: Decision) -> tupl
         wanted.request_hash,
         wanted.body,
         msgspec.json.encode(decision.answer).decode(),
-        None if isinstance(request, GrantRequest) else request.table_id,
-        None if isinstance(request, GrantRequest) else request.unit,
+        None if isinstance(request, BankRequest) else request.table_id,
+        None if isinstance(request, BankRequest) else request.unit,
         decision.closes,
         request.purpose if isinstance(request, SettleRequest | RefundRequest) else None,
-        request.account_id if isinstance(request, GrantRequest) else None,
+        request.account_id if isinstance(request, BankRequest) else None,
         sum(posting.coins for posting in decision.postings if posting.coins > 0),
         len(decision.postings),
     )

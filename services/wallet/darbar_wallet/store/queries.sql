@@ -95,7 +95,7 @@ SELECT writer_id FROM wallet_writer WHERE expires_at > clock_timestamp();
 
 -- wallet --
 -- An account with a page of its lines, newest first; one row without a line when it has none there. A line's number is
--- its transfer's with three digits for the line.
+-- its transfer's with three digits for the line. $4: only lines for this reason.
 SELECT account.balance_coins, account.staked_coins, page.*
   FROM account
   LEFT JOIN LATERAL (
@@ -105,6 +105,7 @@ SELECT account.balance_coins, account.staked_coins, page.*
           JOIN transfer ON transfer.number = entry.transfer_number
          WHERE entry.account_number = account.number AND entry.account_number > 0
            AND (entry.transfer_number, entry.line) < ($2::bigint / 1000, $2::bigint % 1000)
+           AND ($4::entry_reason IS NULL OR entry.reason = $4)
          ORDER BY entry.transfer_number DESC, entry.line DESC
          LIMIT $3
        ) AS page ON true
