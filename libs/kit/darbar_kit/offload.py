@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
-from typing import TypeVar, TypeVarTuple
+from contextlib import suppress
+from typing import Generic, TypeVar, TypeVarTuple
 
 import anyio
 import anyio.to_process
+import msgspec
 
 from darbar_kit.errors import KitReason, Unavailable
 
@@ -18,18 +21,30 @@ _Argument = TypeVarTuple("_Argument")
 _Result = TypeVar("_Result")
 
 
+class _Done(msgspec.Struct, Generic[_Result], frozen=True):
+    """`pieces`: how many the process has done by now."""
+
+    process: int
+    pieces: int
+    result: _Result
+
+
 class Offload:
     """At most `running_max` pieces of work at once; `waiting_max` more wait, and beyond that callers are sent away.
 
     A piece that is not done after `seconds_max`, its waiting included, is ended with its process. The work is a
     function of a module that may be done twice; its arguments and result can be pickled. Inside one event loop only.
+    After `pieces_max` of them a process is replaced, whatever it has kept in its memory.
     """
 
-    def __init__(self, *, running_max: int, waiting_max: int, seconds_max: float) -> None:
+    def __init__(
+        self, *, running_max: int, waiting_max: int, seconds_max: float, pieces_max: int | None = None
+    ) -> None:
         self._limiter = anyio.CapacityLimiter(running_max)
         self._inside_max = running_max + waiting_max
         self._inside = 0
         self._seconds_max = seconds_max
+        self._pieces_max = pieces_max
 
     async def run(self, work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Result:
         """What the work returns, or raises. Raises Unavailable `busy` or `timed_out`, and when its process died."""
@@ -38,15 +53,19 @@ class Offload:
         self._inside += 1
         try:
             with anyio.fail_after(self._seconds_max):
-                return await self._run(work, *arguments)
+                done = await self._run(work, *arguments)
         except TimeoutError as error:
             raise Unavailable(KitReason.TIMED_OUT) from error
         except anyio.BrokenWorkerProcess as error:
             raise Unavailable(KitReason.SERVICE_FAILED) from error
         finally:
             self._inside -= 1
+        if self._pieces_max is not None and done.pieces >= self._pieces_max:
+            with suppress(ProcessLookupError):
+                os.kill(done.process, signal.SIGKILL)
+        return done.result
 
-    async def _run(self, work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Result:
+    async def _run(self, work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Done[_Result]:
         try:
             return await anyio.to_process.run_sync(_aside, work, *arguments, cancellable=True, limiter=self._limiter)
         except anyio.BrokenWorkerProcess:
@@ -54,8 +73,13 @@ class Offload:
             return await anyio.to_process.run_sync(_aside, work, *arguments, cancellable=True, limiter=self._limiter)
 
 
-def _aside(work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Result:
+_pieces = 0
+
+
+def _aside(work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Done[_Result]:
     """In the other process."""
+    global _pieces  # noqa: PLW0603  # A process knows of itself alone.
+    _pieces += 1
     if os.getpriority(os.PRIO_PROCESS, 0) < PRIORITY:
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
-    return work(*arguments)
+    return _Done(os.getpid(), _pieces, work(*arguments))

@@ -66,3 +66,10 @@ async def test_a_process_that_was_killed_while_it_was_idle_costs_nobody_an_answe
     killed = await offload.run(os.getpid)
     os.kill(killed, signal.SIGKILL)
     assert await offload.run(os.getpid) not in (killed, os.getpid())
+
+
+async def test_a_process_is_replaced_after_so_many_pieces() -> None:
+    offload = Offload(running_max=1, waiting_max=0, seconds_max=20, pieces_max=2)
+    # The first may have worked for others before.
+    _, *done = [await offload.run(os.getpid) for _ in range(6)]
+    assert [done.count(process) for process in dict.fromkeys(done)] == [2, 2, 1]

@@ -1,0 +1,1 @@
+"""How a recording becomes a note, in processes of its own."""
