@@ -18,6 +18,7 @@ from darbar_contracts.route import (
     Route,
 )
 from darbar_contracts.routes import BY_SERVICE
+from darbar_contracts.voice import UPLOAD_TICKET_HEADER
 from darbar_kit.http import BODY_BYTES_MAX
 
 VERSION = "1"
@@ -68,6 +69,9 @@ def _operation(route: Route, schemas: Schemas, responses: dict[str, Schema]) -> 
     if route.body is not None:
         [body] = schemas.taken([route.body])
         made["requestBody"] = {"required": route.token != "optional", "content": {JSON: {"schema": body}}}
+    if route.recording:
+        binary: Schema = {"schema": {"type": "string", "format": "binary"}}
+        made["requestBody"] = {"required": True, "content": dict.fromkeys(route.recording, binary)}
     made["responses"] = {**_answers(route, schemas), **_refusals(route, responses)}
     return made
 
@@ -88,6 +92,14 @@ def _parameters(route: Route, schemas: Schemas) -> Iterator[Schema]:
             "required": route.idempotency_key == "needed",
             "description": "A new one for each table that is wanted: the same key and body get the same answer.",
             "schema": {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY_PATTERN}$"},
+        }
+    if route.recording:
+        yield {
+            "name": UPLOAD_TICKET_HEADER,
+            "in": "header",
+            "required": True,
+            "description": "Out of the socket's `upload_ticket`, which answers `ask_microphone`.",
+            "schema": {"type": "string", "minLength": 1},
         }
     if route.query is not None:
         query = Schemas()

@@ -65,6 +65,8 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case "media":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key), "ticket_key": wiring.ticket_key}
+            if wiring.behind_gateway:
+                made["trusted_proxies"] = TRUSTED_PROXIES
         case _:
             pass
     # Some are shared by several services and have a prefix of their own.

@@ -162,7 +162,6 @@ class Reason(StrEnum):
     # Voice notes.
     LINK_INVALID = "link_invalid", 403, "This link is not valid, or not valid any more."
     MICROPHONE_NOT_HELD = "microphone_not_held", 409, "You don't have the microphone, or its time is over."
-    MICROPHONE_TAKEN = "microphone_taken", 409, "Somebody else is recording."
     NOTE_NOT_FOR_YOU = "note_not_for_you", 403, "You were not at the table when this was sent."
     NOTE_OWN = "note_own", 409, "This is your own voice note."
     NOTE_SILENT = "note_silent", 422, "Nothing can be heard in this recording."
@@ -171,7 +170,6 @@ class Reason(StrEnum):
     NOTE_UNKNOWN = "note_unknown", 404, "There is no such voice note, or not any more."
     NOTE_UNREADABLE = "note_unreadable", 422, "This recording can't be read."
     NOTE_USED = "note_used", 409, "You have had your voice note of this round."
-    NOTES_NOT_HERE = "notes_not_here", 409, "There are voice notes once two people have begun a game together."
     REPORT_LATE = "report_late", 409, "The time to report this voice note is over."
     UPLOAD_TICKET_EXPIRED = "upload_ticket_expired", 403, "The time to send this voice note is over."
     UPLOAD_TICKET_INVALID = "upload_ticket_invalid", 403, "This ticket is not valid, or not yours."

@@ -16,6 +16,7 @@ Presence = Literal["needed", "optional", "none"]
 Role = Literal["auditor", "admin"]
 
 HTML = "text/html"
+AUDIO = "audio/*"
 JSON = "application/json"
 MARKDOWN = "text/markdown"
 CSV = "text/csv"
@@ -30,6 +31,7 @@ IDEMPOTENCY_KEY_PATTERN = "[A-Za-z0-9_-]{8,64}"
 PATH_VALUES: Mapping[str, str] = {
     "game": "A game's name, as in the catalogue.",
     "table_id": "A table's id.",
+    "note_id": "A voice note's id, out of `note_ready`.",
     "code": "Six digits that a host reads out.",
     "handle": "What names a player to strangers.",
     "token": "An invite's token, the last part of its address.",
@@ -42,7 +44,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     """One method at one path, and everything that may come back.
 
     `name` is the operation's in the documents, and the function's in the service's `http.py`. `answers` by status: a
-    type for JSON, a media type for a text, None for no body. `reasons` are this route's own; `refusals` are all.
+    type for JSON, a media type for anything else, None for no body. `recording`: media types of a body that is no JSON,
+    sent with an upload ticket. `reasons` are this route's own; `refusals` are all.
     `role`: what an administrator must be at least, whose token is then meant.
     """
 
@@ -57,12 +60,14 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     query: type[msgspec.Struct] | None = None
     idempotency_key: Presence = "none"
     role: Role | None = None
+    recording: tuple[str, ...] = ()
 
     @property
     def refusals(self) -> tuple[Reason | Refusal, ...]:
         """All codes with which it may refuse; what is not there just now (503) may be anything behind it."""
         needs = (
             (self.body is not None, _OF_BODIES),
+            (self.recording != (), _OF_RECORDINGS),
             (self.query is not None, (Reason.QUERY_INVALID,)),
             (self.token != "none", (Reason.TOKEN_EXPIRED, Reason.TOKEN_INVALID)),
             (self.token == "needed", (Reason.TOKEN_MISSING,)),
@@ -76,6 +81,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _OF_ALL = (Reason.BAD_REQUEST, Reason.TOO_MANY_REQUESTS)
+_OF_RECORDINGS = (Reason.BODY_ENCODED, Reason.BODY_TOO_LARGE, Reason.BODY_TOO_SLOW)
 _OF_BODIES = (
     Reason.BODY_ENCODED,
     Reason.BODY_INVALID,

@@ -34,6 +34,7 @@ from darbar_contracts.api import (
 )
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import CSV, HTML, JSON, MARKDOWN, Route
+from darbar_contracts.voice_routes import MEDIA
 from darbar_contracts.wallet import EntriesAsTextQuery, EntriesQuery, EntryList, WalletQuery, WalletView
 from darbar_rules.game import Refusal
 
@@ -338,4 +339,9 @@ WALLET: tuple[Route, ...] = (
         answers={200: CSV},
     ),
 )
-BY_SERVICE: Mapping[str, tuple[Route, ...]] = {"lobby": (*LOBBY, *ADMIN), "table": TABLE, "wallet": WALLET}
+BY_SERVICE: Mapping[str, tuple[Route, ...]] = {
+    "lobby": (*LOBBY, *ADMIN),
+    "table": TABLE,
+    "wallet": WALLET,
+    "media": MEDIA,
+}

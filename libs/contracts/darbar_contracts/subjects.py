@@ -85,6 +85,11 @@ def sound_stream(bucket: str) -> str:
     return f"OBJ_{bucket}"
 
 
+def table_note(process_id: str) -> str:
+    """Where one table process hears what becomes of a recording."""
+    return f"table.at.{process_id}.note"
+
+
 def milestone(table_id: str) -> str:
     """Where the milestones of one table are published."""
     return f"milestone.table.{table_id}"
@@ -163,6 +168,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             WALLET_REFUND,
             WALLET_BALANCES,
             BOT_DECIDE,
+            MEDIA_VOICE_RIGHTS,
             LOBBY_MAINTENANCE,
             LOBBY_BLOCKERS,
             TABLE_RETIRED,
@@ -185,6 +191,6 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "bot": ((), (BOT_DECIDE,)),
-    "media": (_KEEP_SOUNDS, _MODERATE),
+    "media": ((TABLE_WHERE, table_note("*"), *_KEEP_SOUNDS), _MODERATE),
     "admin": ((TABLE_WHERE, WALLET_AUDIT, table_operate("*"), LOBBY_CHANGE_MAINTENANCE), ()),
 }

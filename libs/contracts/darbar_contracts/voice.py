@@ -8,6 +8,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+UPLOAD_BYTES_MAX = 256 * 1024
+# What browsers record; the bytes themselves decide.
+UPLOAD_TYPES = ("audio/webm", "audio/ogg", "audio/mp4", "video/webm", "video/mp4", "application/ogg")
+UPLOAD_TICKET_HEADER = "Upload-Ticket"
+# From when a note plays; the table says so to the second, and a listener's line may be slow (TL-50).
+REPORT_SECONDS = 15
+# A note plays so long after it was sent (TL-49).
+PLAYS_AFTER_SECONDS = 1
 REPORTED_NOTES_MAX = 100
 REASON_CHARACTERS_MAX = 200
 BAN_HOURS_MAX = 24 * 365
@@ -22,6 +30,71 @@ FORMS: tuple[Form, ...] = ("ogg", "m4a")
 def note_path(note_id: str) -> str:
     """Where a note is fetched."""
     return f"/v1/voice-notes/{note_id}"
+
+
+class UploadTicket(msgspec.Struct, frozen=True):
+    """Who may send one recording, of which round of which table, and until when its first byte has to come. Sealed by
+    the table, which hands it to the player who has the microphone."""
+
+    table_id: str
+    game_number: int
+    round: int
+    account_id: str
+    seat: int
+    grant_id: str
+    expires_at: datetime
+
+
+class UploadBegan(msgspec.Struct, frozen=True, tag="upload_began"):
+    """The first byte of a recording is here: the microphone is held for it."""
+
+
+class UploadEnded(msgspec.Struct, frozen=True, tag="upload_ended"):
+    """Its last byte is here: the note is sent, and the microphone is free."""
+
+
+class UploadRefused(msgspec.Struct, frozen=True, tag="upload_refused"):
+    """It becomes no note: the microphone is free, and the player may try again."""
+
+
+class NoteStored(msgspec.Struct, frozen=True, tag="note_stored"):
+    """Everybody who was seated when it was sent is told where to hear it."""
+
+    note_id: str
+    milliseconds: int
+    listeners: tuple[str, ...]
+    plays_at: datetime
+    path: str
+
+
+class NoteStep(msgspec.Struct, frozen=True):
+    """What media tells a table of a recording. Repeating it gets the same answer."""
+
+    ticket: UploadTicket
+    step: UploadBegan | UploadEnded | UploadRefused | NoteStored
+
+
+class NoteStepTaken(msgspec.Struct, frozen=True):
+    """`listeners`: at `upload_ended`, who is seated now, the sender too; `sent_at` that moment on the table's clock."""
+
+    listeners: tuple[str, ...] = ()
+    sent_at: datetime | None = None
+
+
+class NoteSent(msgspec.Struct, frozen=True):
+    """POST /v1/voice-notes: it is stored, and plays for everybody seated at this time."""
+
+    note_id: str
+    milliseconds: int
+    plays_at: datetime
+
+
+class NoteQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/voice-notes/{note_id}. `form` left out: as Accept prefers. `link`: out of an address that the table or a
+    moderator's page gave; then no token is needed."""
+
+    form: Form | None = None
+    link: Annotated[str, Meta(max_length=1024)] | None = None
 
 
 class ReportedNotesRequest(msgspec.Struct, frozen=True):

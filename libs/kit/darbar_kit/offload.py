@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from typing import Generic, TypeVar, TypeVarTuple
 
 import anyio
@@ -73,13 +74,12 @@ class Offload:
             return await anyio.to_process.run_sync(_aside, work, *arguments, cancellable=True, limiter=self._limiter)
 
 
-_pieces = 0
+# What this process has done.
+_pieces = count(1)
 
 
 def _aside(work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Done[_Result]:
     """In the other process."""
-    global _pieces  # noqa: PLW0603  # A process knows of itself alone.
-    _pieces += 1
     if os.getpriority(os.PRIO_PROCESS, 0) < PRIORITY:
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
-    return _Done(os.getpid(), _pieces, work(*arguments))
+    return _Done(os.getpid(), next(_pieces), work(*arguments))

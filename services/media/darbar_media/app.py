@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -10,13 +11,21 @@ from aiohttp import web
 from darbar_kit.bus import Bus
 from darbar_kit.database import Database, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
+from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.seals import Seal
 from darbar_kit.supervisor import Supervisor
+from darbar_kit.tokens import TokenReader
+from darbar_media import http
 from darbar_media.bus import serve
+from darbar_media.engine.pipeline import Pipeline
 from darbar_media.handlers.links import Links
+from darbar_media.handlers.listeners import Listeners
 from darbar_media.handlers.moderation import Moderation
 from darbar_media.handlers.retention import Retention
+from darbar_media.handlers.table_client import TableClient
+from darbar_media.handlers.uploads import Uploads
+from darbar_media.limits import Limits
 from darbar_media.metrics import Metrics
 from darbar_media.settings import Settings
 from darbar_media.store.notes import NoteStore
@@ -50,6 +59,7 @@ def build_app(settings: Settings) -> web.Application:
     app[REGISTRY] = metrics.registry
     app[CLOCK] = Clock()
     app.cleanup_ctx.extend([_open_database, _open_bus, _open_parts, supervisor.context])
+    app.add_routes(http.public_routes())
     app.add_routes(health_routes(lambda: _missing(app), supervisor))
     app.add_routes([metrics_route(metrics.registry)])
     return app
@@ -71,12 +81,37 @@ async def _open_bus(app: web.Application) -> AsyncIterator[None]:
 
 
 async def _open_parts(app: web.Application) -> AsyncIterator[None]:
-    now = app[CLOCK]
+    now, metrics, settings = app[CLOCK], app[METRICS], app[SETTINGS]
     notes = NoteStore(app[DATABASE], queries("darbar_media.store"))
     sounds = JetStreamSounds(app[BUS].jetstream)
-    links = Links(Seal(app[SETTINGS].ticket_key), now=now)
-    app[SUPERVISOR].watch("retention", Retention(notes, sounds, app[METRICS], now=now).run, must_run=False)
-    await serve(app[BUS], Moderation(notes, links, now=now))
+    seal = Seal(settings.ticket_key)
+    links = Links(seal, now=now)
+    moderation = Moderation(notes, links, now=now)
+    uploads = Uploads(
+        seal=seal,
+        notes=notes,
+        sounds=sounds,
+        pipeline=Pipeline(metrics, processes=settings.processes),
+        table_client=TableClient(app[BUS]),
+        links=links,
+        metrics=metrics,
+        now=now,
+    )
+    app[http.ROUTES] = http.Routes(
+        uploads=uploads,
+        listeners=Listeners(notes, sounds, links, now=now),
+        moderation=moderation,
+        tokens=TokenReader(settings.token_public_key, clock=now),
+        limits=Limits(
+            requests_a_minute_max=settings.requests_a_minute_max,
+            uploads_a_minute_max=settings.uploads_a_minute_max,
+            clock=time.monotonic,
+        ),
+        addresses=ClientAddresses(settings.trusted_proxies),
+        metrics=metrics,
+    )
+    app[SUPERVISOR].watch("retention", Retention(notes, sounds, metrics, now=now).run, must_run=False)
+    await serve(app[BUS], moderation)
     yield
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest_asyncio
+from documented_answers import documented
+from table_double import TableDouble
 
 import darbar_media
 from darbar_contracts.subjects import PERMISSIONS
+from darbar_contracts.voice import NoteSent
 from darbar_kit.bus import Bus
 from darbar_kit.database import Database, queries
 from darbar_kit.embedded.nats import NatsServer
 from darbar_kit.embedded.nats_rights import Permissions
+from darbar_kit.seals import Seal
 from darbar_kit.testing import MakeDatabase, MakeNats, TestDatabase
 from darbar_kit.tokens import Claims, TokenWriter, new_private_key_pem, public_key_pem
 from darbar_media.domain import Note
@@ -44,7 +49,7 @@ class Media:
     token_key: str
     nats: NatsServer
     settings: Settings
-    accounts: dict[str, str] = field(default_factory=dict)
+    table: TableDouble
 
     def bearer(self, account_id: str, *, role: str = "player", access_seconds: int = 900) -> dict[str, str]:
         claims = Claims(account_id=account_id, name=account_id, avatar="owl", role=role)
@@ -71,6 +76,22 @@ class Media:
         assert await self.notes.add(note)
         return note
 
+    async def send(
+        self, recording: bytes | AsyncIterator[bytes], headers: Mapping[str, str], content_type: str = "audio/webm"
+    ) -> tuple[int, dict[str, str]]:
+        """Status and body of POST /v1/voice-notes."""
+        sent = {"Content-Type": content_type, **headers}
+        async with self.http.post("/v1/voice-notes", data=recording, headers=sent) as response:
+            documented("POST", "/v1/voice-notes", response.status, body := await response.json())
+            return response.status, body
+
+    async def sent_by(self, account_id: str, recording: bytes) -> NoteSent:
+        """A note that was taken."""
+        ticket = self.table.sealed(self.table.grant(account_id, now=self.clock()))
+        status, body = await self.send(recording, {**self.bearer(account_id), **ticket})
+        assert status == 201, body
+        return msgspec.convert(body, NoteSent)
+
     async def delete_what_is_over(self) -> None:
         """As the job does again and again."""
         retention = Retention(self.notes, self.sounds, Metrics(), now=self.clock)
@@ -87,9 +108,13 @@ async def media(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterat
         token_public_key=public_key_pem(key),
         ticket_key=TICKET_KEY,
         unsafe_storage=True,
+        uploads_a_minute_max=0,
     )
     pool = await Database.open(database.url, unsafe_storage=True, size_max=2)
     bus, own = await Bus.connect(nats.url("lobby"), name="lobby"), await Bus.connect(nats.url("media"), name="media")
+    as_table = await Bus.connect(nats.url("table"), name="table")
+    table = TableDouble(Seal(TICKET_KEY))
+    await table.serve(as_table)
     clock = TurnedClock()
     async with running(settings, clock) as http:
         yield Media(
@@ -102,7 +127,9 @@ async def media(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterat
             token_key=key,
             nats=nats,
             settings=settings,
+            table=table,
         )
+    await as_table.close()
     await own.close()
     await bus.close()
     await pool.close()

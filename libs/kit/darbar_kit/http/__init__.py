@@ -2,7 +2,7 @@
 
 from darbar_kit.http.answers import answer, problem, streamed
 from darbar_kit.http.border import errors_middleware
-from darbar_kit.http.requests import BODY_BYTES_MAX, bearer, bearer_token, read_body, read_query
+from darbar_kit.http.requests import BODY_BYTES_MAX, bearer, bearer_token, read_body, read_bytes, read_query
 from darbar_kit.http.routes import health_routes, metrics_route
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "metrics_route",
     "problem",
     "read_body",
+    "read_bytes",
     "read_query",
     "streamed",
 ]

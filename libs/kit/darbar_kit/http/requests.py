@@ -23,17 +23,22 @@ _Body = TypeVar("_Body")
 _Query = TypeVar("_Query", bound=msgspec.Struct)
 
 
-async def read_body(request: web.Request, type: type[_Body]) -> _Body:
-    """The JSON body as a value of this type. Raises Refused for what is too large, too slow, or no such value."""
+async def read_bytes(request: web.Request, *, bytes_max: int, seconds_max: float) -> bytes:
+    """The body as it came. Raises Refused for what is too large (at once, where its length is told) or too slow."""
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
         raise Refused(KitReason.BODY_ENCODED)
     try:
-        async with asyncio.timeout(BODY_SECONDS_MAX):
-            body = await _received(request)
+        async with asyncio.timeout(seconds_max):
+            return await _received(request, bytes_max)
     except TimeoutError as error:
-        raise Refused(KitReason.BODY_TOO_SLOW, details={"seconds_max": BODY_SECONDS_MAX}) from error
+        raise Refused(KitReason.BODY_TOO_SLOW, details={"seconds_max": seconds_max}) from error
     except web.RequestPayloadError as error:
         raise Refused(KitReason.BAD_REQUEST, "the body is not sent as its headers say") from error
+
+
+async def read_body(request: web.Request, type: type[_Body]) -> _Body:
+    """The JSON body as a value of this type. Raises Refused for what is too large, too slow, or no such value."""
+    body = await read_bytes(request, bytes_max=BODY_BYTES_MAX, seconds_max=BODY_SECONDS_MAX)
     if _NUL_ESCAPED.search(body):
         raise Refused(KitReason.TEXT_INVALID, details={"problem": "control_characters"})
     try:
@@ -58,14 +63,14 @@ def read_query(request: web.Request, type: type[_Query]) -> _Query:
         raise Refused(KitReason.QUERY_INVALID, str(error), field_of(error)) from error
 
 
-async def _received(request: web.Request) -> bytes:
-    if request.content_length is not None and request.content_length > BODY_BYTES_MAX:
-        raise _too_large()
+async def _received(request: web.Request, bytes_max: int) -> bytes:
+    if request.content_length is not None and request.content_length > bytes_max:
+        raise _too_large(bytes_max)
     body = bytearray()
     async for chunk in request.content.iter_any():
         body += chunk
-        if len(body) > BODY_BYTES_MAX:
-            raise _too_large()
+        if len(body) > bytes_max:
+            raise _too_large(bytes_max)
     return bytes(body)
 
 
@@ -95,5 +100,5 @@ def field_of(error: msgspec.ValidationError) -> dict[str, object]:
     return {"field": field.removeprefix("$"), "path": path}
 
 
-def _too_large() -> Refused:
-    return Refused(KitReason.BODY_TOO_LARGE, details={"bytes_max": BODY_BYTES_MAX})
+def _too_large(bytes_max: int) -> Refused:
+    return Refused(KitReason.BODY_TOO_LARGE, details={"bytes_max": bytes_max})
