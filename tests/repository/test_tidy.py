@@ -66,6 +66,10 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ("services/table/darbar_table/engine/loading.py", "Loader.run"): "what can't be loaded now is loaded later",
     ("services/table/darbar_table/engine/loading.py", "Loader.loaded"): "one log must not keep the others away",
     ("services/table/darbar_table/engine/node.py", "_logged"): "an effect of one table costs nothing else",
+    (
+        "services/table/darbar_table/handlers/relayed.py",
+        "RelayedSocket.work",
+    ): "the outermost loop of a link: its socket says hello again",
     ("services/table/darbar_table/engine/owner.py", "Owner._decide"): "a fault of ours freezes one table and no other",
     (
         "services/table/darbar_table/engine/owner.py",

@@ -97,6 +97,7 @@ export interface Closing {
   type: "closing";
   code: string;
   message: string;
+  path?: string | null;
 }
 
 /** A play that makes a Rebel of a King: the `ordinal`th time that this card is played in the round (KR-14). */

@@ -118,6 +118,15 @@ describe("a connection", () => {
     expect(socket.state.version).toBe(4);
   });
 
+  it("goes on at once where the table says that it has moved", async () => {
+    await joined();
+    Wire.last.tell({ type: "closing", code: "moved", message: "", path: "/play/at/p9/t" } as ServerFrame);
+    await settle();
+    expect(Wire.last.path).toBe("/play/at/p9/t");
+    Wire.last.opened();
+    expect(Wire.last.sent[0]).toMatchObject({ type: "hello", version: 4 });
+  });
+
   it("is given up when it is silent, and not while there are heartbeats", async () => {
     await joined();
     await settle(10_000);

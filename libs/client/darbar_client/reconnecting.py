@@ -98,6 +98,8 @@ class ReconnectingSocket:
                 raise SocketEnded(lost.code, lost.message)
             if self._listener.caught_up:
                 attempts = self._fresh_attempts()
+                if lost.code == Reason.MOVED:
+                    continue
             else:
                 self._tries += 1
             self._token_refused = lost.code in TOKEN_REFUSALS
@@ -140,6 +142,8 @@ class ReconnectingSocket:
                 tasks.create_task(self._until_cut())
                 async for frame in connection.frames():
                     if isinstance(frame, Closing):
+                        if frame.path is not None:
+                            self._moved_to(frame.path)
                         raise ConnectionLost(frame.code, frame.message)
                     self._listener.receive(frame)
                 raise ConnectionLost("closed", "the table closed the connection")
@@ -162,6 +166,10 @@ class ReconnectingSocket:
                 await asyncio.sleep(self._backoff.pause_seconds_max)
                 continue
             self.post(msgspec.json.encode(FreshToken(token=self._token)))
+
+    def _moved_to(self, path: str) -> None:
+        """The table says who owns it now."""
+        self._paths, self._tries = SocketPaths(direct=path, any=self._paths.any), 0
 
     async def _url(self) -> str:
         """The owner first, then whoever passes on; when both have failed, the lobby is asked who owns the table now."""

@@ -313,10 +313,14 @@ class Announced(ServerFrame, frozen=True, tag="announced"):
 
 
 class Closing(ServerFrame, frozen=True, tag="closing"):
-    """The last frame before the table closes a socket, and why."""
+    """The last frame before the table closes a socket, and why.
+
+    `path` is there when the table has moved: where its new owner is reached, at once.
+    """
 
     code: str
     message: str
+    path: str | None = None
 
 
 HEARTBEAT_SECONDS = 5

@@ -112,6 +112,7 @@ class Reason(StrEnum):
     FRAME_TOO_LARGE = "frame_too_large", 413, "This message is too long."
     FRAMES_TOO_MANY = "frames_too_many", 429, "Too many messages in a second."
     HELLO_EXPECTED = "hello_expected", 400, "The first message must be hello."
+    MOVED = "moved", 421, "This table has moved to another process: go on there."
     NO_PARTNERS = "no_partners", 409, "There are no partners in this game."
     NOBODY_ELSE_THERE = "nobody_else_there", 409, "Nobody else sits in this seat."
     NOT_A_BOT = "not_a_bot", 409, "There is no bot in this seat."

@@ -75,6 +75,21 @@ def table_leave_alone(process_id: str) -> str:
     return f"table.at.{process_id}.leave_alone"
 
 
+def table_take(process_id: str) -> str:
+    """Where one table process hears that another has given it shards."""
+    return f"table.at.{process_id}.take"
+
+
+def table_relay(process_id: str) -> str:
+    """Where a table process hears players whose sockets are at another one."""
+    return f"table.at.{process_id}.relay"
+
+
+def relay_frames(relay: str) -> str:
+    """Where a table process hears what the tables of others show to its sockets."""
+    return f"table.relay.{relay}"
+
+
 def table_operate(process_id: str) -> str:
     """Where one table process hears what operators do to a table of its shards."""
     return f"table.at.{process_id}.operate"
@@ -172,10 +187,21 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             LOBBY_MAINTENANCE,
             LOBBY_BLOCKERS,
             TABLE_RETIRED,
+            table_take("*"),
+            table_relay("*"),
+            relay_frames("*"),
             MILESTONE_SUBJECTS,
             *_MAKE_MILESTONES,
         ),
-        (TABLE_WHERE, TABLE_MILESTONES, TABLE_RETIRED, *_SEEN, *_TOLD_BY_LOBBY, "table.at.>"),
+        (
+            TABLE_WHERE,
+            TABLE_MILESTONES,
+            TABLE_RETIRED,
+            *_SEEN,
+            *_TOLD_BY_LOBBY,
+            "table.at.>",
+            relay_frames("*"),
+        ),
     ),
     "wallet": (
         (),

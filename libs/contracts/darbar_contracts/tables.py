@@ -75,6 +75,16 @@ class ProcessRetired(msgspec.Struct, frozen=True):
     process_id: str
 
 
+class ShardsHanded(msgspec.Struct, frozen=True):
+    """A table process has given these to another one, and tells it. Repeating it changes nothing."""
+
+    shards: tuple[int, ...]
+
+
+class ShardsTaken(msgspec.Struct, frozen=True):
+    """The tables of these shards are served by who answers."""
+
+
 class Person(msgspec.Struct, frozen=True):
     """A player as the services know them. Strangers are told `handle_of` the account in place of its id."""
 
@@ -93,6 +103,11 @@ def alias_of(table_id: str, account_id: str) -> str:
     """What stands for an account in the log of a table that others read: the same one there always, another one at
     every other table. An id is too random to be found from it; who knows the id knows the alias."""
     return hashlib.sha256(b"darbar account" + UUID(table_id).bytes + account_id.encode()).hexdigest()
+
+
+def table_socket_path(table_id: str, process_id: str | None = None) -> str:
+    """Where a table's socket is: at this process, or at any."""
+    return f"/play/{f'at/{process_id}/' if process_id else ''}tables/{table_id}/socket"
 
 
 class CreateTable(msgspec.Struct, frozen=True):

@@ -9,11 +9,13 @@ from contextlib import suppress
 from functools import partial
 from time import monotonic
 
+import msgspec
 import structlog
 from aiohttp import web
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
+from darbar_contracts.reading import DecisionFrames, client_frame_type
 from darbar_contracts.routes import TABLE
 from darbar_contracts.tables import ProcessRetired
 from darbar_kit.bus import Bus, Subscription
@@ -30,9 +32,12 @@ from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.blocks import Blocks
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.disclosure import Disclosure
+from darbar_table.handlers.gateway import LocalGateway
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
+from darbar_table.handlers.relay import AnyGateway, Relay
+from darbar_table.handlers.relayed import RelayedSockets
 from darbar_table.handlers.talk import Talk
 from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
@@ -58,7 +63,11 @@ class Service:
         self.metrics.outbox_oldest_seconds.set_function(self._oldest_milestone_seconds)
         self.supervisor = Supervisor("table", self.metrics.registry)
         self.tokens = TokenReader(settings.token_public_key)
+        self.decisions = DecisionFrames()
+        self.decoder = msgspec.json.Decoder(client_frame_type(self.decisions))
         self.node: TableNode | None = None
+        self.gateway: LocalGateway | None = None
+        self.relay: Relay | None = None
         self.socket_handler: SocketHandler | None = None
         self.pages: Pages | None = None
         self.bus: Bus | None = None
@@ -73,6 +82,12 @@ class Service:
             raise Unavailable(TableReason.UNAVAILABLE, "the table service is starting")
         return self.node
 
+    def present_gateway(self) -> LocalGateway:
+        """The way to the present node's tables."""
+        if self.gateway is None:
+            raise Unavailable(TableReason.UNAVAILABLE, "the table service is starting")
+        return self.gateway
+
     async def open(self, _app: web.Application) -> AsyncIterator[None]:
         """What all nodes of this process share: database, bus, and what it answers for players and services."""
         settings = self.settings
@@ -86,16 +101,18 @@ class Service:
                 inspection = Inspection(settings, store=store, node=self.present_node)
                 announcer, blocks = Announcer(bus=bus, node=self.present_node), Blocks(bus, clock=monotonic)
                 self.pages = Pages(inspection, self.tokens)
-                self.socket_handler = SocketHandler(
-                    settings,
-                    node=self.present_node,
+                open_gateway = partial(
+                    LocalGateway,
                     questions=questions,
                     announcer=announcer,
                     talk=Talk(phrases_a_minute_max=settings.phrases_a_minute_max, blocks=blocks),
-                    tokens=self.tokens,
+                    decisions=self.decisions,
                 )
-                self.supervisor.watch("node", partial(self._run_nodes, database, sql, bus=bus, questions=questions))
-                self.supervisor.watch("heartbeats", self.socket_handler.beat)
+                await self._open_sockets(bus)
+                run_nodes = partial(
+                    self._run_nodes, database, sql, bus=bus, questions=questions, open_gateway=open_gateway
+                )
+                self.supervisor.watch("node", run_nodes)
                 self.supervisor.watch("announcements", announcer.run, must_run=False)
                 await serve_process(
                     bus,
@@ -111,6 +128,20 @@ class Service:
                 await bus.close()
         finally:
             await database.close()
+
+    async def _open_sockets(self, bus: Bus) -> None:
+        """Of all nodes: a socket outlives the node under which it was opened, where its table is at another process."""
+        relay = self.relay = Relay(bus, node=self.present_node)
+        await relay.listen()
+        self.socket_handler = SocketHandler(
+            self.settings,
+            node=self.present_node,
+            gateway=AnyGateway(node=self.present_node, local=self.present_gateway, relay=relay),
+            decoder=self.decoder,
+            tokens=self.tokens,
+        )
+        self.supervisor.watch("relay", relay.run)
+        self.supervisor.watch("heartbeats", self.socket_handler.beat)
 
     async def start(self, _app: web.Application) -> AsyncIterator[None]:
         """The start is over when the shards are loaded. What takes longer is told by readiness."""
@@ -129,6 +160,8 @@ class Service:
         node, bus = self.node, self.bus  # The node may end, and be forgotten, while it stops.
         if node is not None and bus is not None:
             await node.stop()
+            if self.relay is not None:
+                self.relay.close()
             with suppress(Unavailable):
                 await bus.publish(subjects.TABLE_RETIRED, ProcessRetired(node.process_id))
 
@@ -155,7 +188,15 @@ class Service:
         if self.node is not None:
             self.node.survey.look_soon()
 
-    async def _run_nodes(self, database: Database, sql: Mapping[str, str], *, bus: Bus, questions: Questions) -> None:
+    async def _run_nodes(
+        self,
+        database: Database,
+        sql: Mapping[str, str],
+        *,
+        bus: Bus,
+        questions: Questions,
+        open_gateway: Callable[[TableNode], LocalGateway],
+    ) -> None:
         """A process that was declared dead stores nothing any more: it starts afresh under a new id."""
         while not self._stopping:
             node = TableNode(
@@ -168,26 +209,32 @@ class Service:
                 supervisor=self.supervisor,
                 fresh_seed=self.fresh_seed,
             )
-            await self._run_node(node, bus, questions)
+            gateway = open_gateway(node)
+            relayed = RelayedSockets(node.process_id, bus=bus, gateway=gateway, decoder=self.decoder)
+            async with self.supervisor.watching({"relayed": relayed.run}):
+                await self._run_node(node, bus, questions, gateway=gateway, relayed=relayed)
             await asyncio.sleep(NEW_NODE_PAUSE_SECONDS)
         await asyncio.get_running_loop().create_future()
 
-    async def _run_node(self, node: TableNode, bus: Bus, questions: Questions) -> None:
+    async def _run_node(
+        self, node: TableNode, bus: Bus, questions: Questions, *, gateway: LocalGateway, relayed: RelayedSockets
+    ) -> None:
         listening: list[Subscription] = []
 
         async def began() -> None:
-            self.node = node
+            self.node, self.gateway = node, gateway
             self._known.set()
             creator = TableCreator(questions=questions, node=self.present_node)
             operations = Operations(node=self.present_node)
-            listening.extend(await serve_node(bus, node, questions=questions, creator=creator, operations=operations))
+            served = serve_node(bus, node, questions=questions, creator=creator, operations=operations, relayed=relayed)
+            listening.extend(await served)
 
         try:
             await node.run(began)
         except* FenceLost:
             log.error("fence_lost", process_id=node.process_id, expected=self._stopping)
         finally:
-            self.node = None
+            self.node = self.gateway = None
             node.close_sockets()
             for one in listening:
                 await one.stop()

@@ -14,6 +14,7 @@ from darbar_contracts.tables import (
     MilestonesRequest,
     OperateTable,
     ProcessRetired,
+    ShardsHanded,
     WhereRequest,
 )
 from darbar_kit.bus import Bus, Subscription
@@ -25,6 +26,8 @@ from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
+from darbar_table.handlers.relay_messages import ToOwner
+from darbar_table.handlers.relayed import RelayedSockets
 
 
 async def serve_process(
@@ -52,7 +55,13 @@ async def serve_administrators(bus: Bus, disclosure: Disclosure) -> None:
 
 
 async def serve_node(
-    bus: Bus, node: TableNode, *, questions: Questions, creator: TableCreator, operations: Operations
+    bus: Bus,
+    node: TableNode,
+    *,
+    questions: Questions,
+    creator: TableCreator,
+    operations: Operations,
+    relayed: RelayedSockets,
 ) -> list[Subscription]:
     """What only this node can answer; stopped with it."""
     process_id = node.process_id
@@ -61,4 +70,6 @@ async def serve_node(
         await bus.serve(subjects.table_look(process_id), LookRequest, questions.look),
         await bus.serve(subjects.table_leave_alone(process_id), LeaveAloneRequest, questions.leave_alone),
         await bus.serve(subjects.table_operate(process_id), OperateTable, operations.operate),
+        await bus.serve(subjects.table_take(process_id), ShardsHanded, questions.take),
+        await bus.listen(subjects.table_relay(process_id), ToOwner, relayed.hear),
     ]

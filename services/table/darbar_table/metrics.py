@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 APPEND_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5)
+HANDOVER_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 APPEND_EVENTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -32,6 +33,15 @@ class Metrics:
         self.milestones = Counter("table_milestones", "Milestones published", registry=self.registry)
         self.outbox_oldest_seconds = Gauge(
             "table_outbox_oldest_seconds", "How long milestones have waited to be published", registry=self.registry
+        )
+        self.shards_handed_over = Counter(
+            "table_shards_handed_over", "Shards given to another living process", registry=self.registry
+        )
+        self.handover_seconds = Histogram(
+            "table_handover_seconds",
+            "For how long the tables of a group that moves are not served",
+            buckets=HANDOVER_SECONDS,
+            registry=self.registry,
         )
         self.load_failures = Counter(
             "table_load_failures", "Attempts to load shards that failed and are repeated", registry=self.registry

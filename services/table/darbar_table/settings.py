@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keep_in_game_seconds: float = 600.0
     keep_before_game_seconds: float = 60.0
     present_after_load_seconds: float = 30.0
+    better_place_seconds: float = 10.0
     sitting_pause_seconds: float = 60.0
     sent_away_seconds: float = 600.0
     vote_seconds: float = 20.0

@@ -18,6 +18,7 @@ from darbar_table.engine.owner import Owner
 from darbar_table.engine.table_timers import TableTimers
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
+from darbar_table.shards.holdings import ShardState
 from darbar_table.shards.placement import shard_of
 from darbar_table.store.codec import EventCodec
 from darbar_table.store.store import Store
@@ -84,6 +85,7 @@ class Desk:
         self.writer, self.bus, self.metrics = WriterDouble(), BusDouble(), Metrics()
         self.time = 1000.0
         self.may_answer = True
+        self.shard_state: ShardState | None = ShardState.SERVING
         self.reloaded: list[LiveTable] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.freezer = Freezer(cast(Store, StoreDouble()), metrics=self.metrics, spawn=self._spawn)
@@ -95,6 +97,7 @@ class Desk:
             timers=self.timers,
             freezer=self.freezer,
             may_answer=lambda: self.may_answer,
+            state_of=lambda shard: self.shard_state,
             publish=lambda table_id, milestones: None,
             after=lambda live, draft: None,
             reload=self.reloaded.append,

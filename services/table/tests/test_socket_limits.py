@@ -123,7 +123,6 @@ def test_a_socket_that_does_not_read_is_cut_off(bytes_waiting: int, is_cut: bool
         metrics=cast(Any, None),
         limits=cast(Any, None),
         tokens=cast(Any, None),
-        decisions=cast(Any, None),
         decoder=cast(Any, None),
     )
     player.send(b"{}")

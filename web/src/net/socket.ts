@@ -153,6 +153,7 @@ export class TableSocket {
   }
 
   #receive(frame: ServerFrame): void {
+    if (frame.type === "closing" && frame.path) this.#movedTo(frame.path);
     const before = this.#state;
     this.#state = afterFrame(before, frame, Date.now());
     if (frame.type === "event") this.#acknowledge(frame);
@@ -171,6 +172,12 @@ export class TableSocket {
     }
     if (isCaughtUp(this.#state)) void this.#seeds.follow(this.#state.table!, this.#state.seat);
     this.watcher.changed(this.#state);
+  }
+
+  /** The table says who owns it now. */
+  #movedTo(path: string): void {
+    this.paths = { direct: path, any: this.paths.any };
+    this.#tries = 0;
   }
 
   #acknowledge({ id, version }: EventFrame): void {

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from darbar_contracts.api import SocketPaths
+from darbar_contracts.tables import table_socket_path
 
 INVITE_PATH = "/join"
 
 
 def socket_of(table_id: str, process_id: str | None) -> SocketPaths:
     """Where to connect."""
-    path = f"tables/{table_id}/socket"
-    return SocketPaths(direct=f"/play/at/{process_id}/{path}" if process_id else None, any=f"/play/{path}")
+    direct = table_socket_path(table_id, process_id) if process_id else None
+    return SocketPaths(direct=direct, any=table_socket_path(table_id))
 
 
 def invite_url(public_url: str, invite_token: str) -> str:

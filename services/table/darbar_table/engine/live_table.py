@@ -10,6 +10,8 @@ from uuid import UUID
 
 import structlog
 
+from darbar_contracts.frames import TableReason
+from darbar_contracts.tables import table_socket_path
 from darbar_table.domain.commands import Command
 from darbar_table.domain.events import CountInStarted, Played, RoundStarted, SeatEvent, SeatsSwapped, TableEvent
 from darbar_table.domain.state import Table
@@ -43,7 +45,7 @@ class Connection(Protocol):
 
     def send(self, frame: bytes) -> None: ...
 
-    def close(self, code: str, message: str) -> None: ...
+    def close(self, code: str, message: str, *, path: str | None = None) -> None: ...
 
 
 class Ids:
@@ -136,6 +138,14 @@ class LiveTable:
                 self._tell(reply.refuse, code, message, details={}, retry=retry)
         for socket in list(self.sockets):
             self._tell(socket.close, code, message)
+
+    def move(self, successor: str) -> None:
+        """Another process serves the table: players find their way there, and their commands are answered there. A
+        socket that is closing hears no refusal; a service that waits asks again."""
+        path = table_socket_path(str(self.table_id), successor)
+        for socket in list(self.sockets):
+            self._tell(socket.close, TableReason.MOVED, TableReason.MOVED.sentence, path=path)
+        self.dismiss(TableReason.NOT_OWNER, TableReason.NOT_OWNER.sentence, retry=True)
 
     def _tell(self, tell: Callable[..., None], *words: object, **more: object) -> None:
         try:

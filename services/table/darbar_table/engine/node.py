@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from uuid import UUID
 
 import msgspec
@@ -23,6 +23,7 @@ from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase
 from darbar_table.engine.effects import Effects
 from darbar_table.engine.freezer import Freezer
+from darbar_table.engine.handover import Handover
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.loading import Loaded, Loader
 from darbar_table.engine.owner import Owner
@@ -80,14 +81,7 @@ class TableNode:
         self.lease = _lease(settings, queries, self.process_id, was_silent=self._after_silence)
         self.survey = Survey(registry, self.process_id, own=self.holdings.own)
         self.writer = _writer(settings, queries, self.process_id, metrics=metrics)
-        self.outbox = Outbox(
-            store,
-            bus,
-            writer=self.writer,
-            generation=settings.generation,
-            metrics=metrics,
-            shards=lambda: self.holdings.with_state(ShardState.SERVING),
-        )
+        self.outbox = self._outbox(bus)
         self.freezer = Freezer(store, metrics=metrics, spawn=self.spawn)
         self.timers = TableTimers(settings, self.lease.clock, submit=self._submit, guard=self.freezer.guard)
         self.owner = self._owner(fresh_seed)
@@ -96,6 +90,7 @@ class TableNode:
             settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self.spawn
         )
         self.loader = self._loader()
+        self.handover = self._handover(bus)
 
     async def run(self, began: Callable[[], Awaitable[None]]) -> None:
         """`began` is called when the process is known. Raises an ExceptionGroup with FenceLost at the end."""
@@ -104,6 +99,7 @@ class TableNode:
             "loader": self.loader.run,
             "timers": self._turn_timers,
             "outbox": self.outbox.run,
+            "handover": self.handover.run,
         }
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -121,9 +117,10 @@ class TableNode:
             self.owner.end()
 
     async def stop(self) -> None:
-        """Planned: what was offered is stored, and the row goes away; then others have the tables, whoever is still
-        connected here."""
-        self.holdings.leave()
+        """Planned: tables move to who stays, if there is somebody. Of those left here what was offered is stored, and
+        the row goes away; then others have them, whoever is still connected here."""
+        await self.handover.leave()
+        self.holdings.leave_all()
         self.owner.end()
         if not await self.writer.drained(seconds_max=DRAIN_SECONDS_MAX):
             log.error("stopped_with_appends_waiting", process_id=self.process_id)
@@ -151,12 +148,17 @@ class TableNode:
                     for socket in live.sockets:
                         socket.send(frame)
 
+    async def take(self, shards: Collection[int]) -> None:
+        """Shards that another process has given us: they are served when this returns."""
+        await self.survey.look()
+        await self.holdings.settled(shards)
+
     def find(self, table_id: UUID) -> LiveTable:
         """A table this process holds; refuses with what the caller should do instead."""
         live = self.owner.live_tables.get(table_id)
-        if live is not None and live.stale:
-            raise refused(TableReason.UNAVAILABLE)
         if live is not None:
+            if live.stale or self.holdings.state(live.shard) is ShardState.LEAVING:
+                raise refused(TableReason.UNAVAILABLE)
             return live
         if table_id in self.freezer.unreadable:
             raise refused(TableReason.TABLE_FROZEN)
@@ -193,6 +195,28 @@ class TableNode:
             live.stop_timers()
             live.dismiss(TableReason.NOT_OWNER, "Another process serves this table now.", retry=True)
 
+    def _outbox(self, bus: Bus) -> Outbox:
+        return Outbox(
+            self.store,
+            bus,
+            writer=self.writer,
+            generation=self.settings.generation,
+            metrics=self.metrics,
+            shards=lambda: self.holdings.with_state(ShardState.SERVING),
+        )
+
+    def _handover(self, bus: Bus) -> Handover:
+        return Handover(
+            self.process_id,
+            bus=bus,
+            metrics=self.metrics,
+            survey=self.survey,
+            holdings=self.holdings,
+            owner=self.owner,
+            freezer=self.freezer,
+            known_seconds_min=self.settings.better_place_seconds,
+        )
+
     def _owner(self, fresh_seed: Callable[[], str]) -> Owner:
         return Owner(
             self.settings,
@@ -201,6 +225,7 @@ class TableNode:
             timers=self.timers,
             freezer=self.freezer,
             may_answer=lambda: self.lease.may_answer,
+            state_of=self.holdings.state,
             publish=self.outbox.put,
             after=self._after,
             reload=self._reload,
@@ -283,6 +308,7 @@ class TableNode:
         is_stopped = before.frozen if before is not None else table_id in self.freezer.unreadable
         table = await self.store.open_table(table_id)
         found = [loaded async for loaded in self.loader.loaded([table])] if table is not None else []
+        self.require_shard(table_id)
         if self.owner.live_tables.get(table_id) is not before:
             raise Unavailable(TableReason.UNAVAILABLE, "somebody else has read this table meanwhile")
         if before is not None:

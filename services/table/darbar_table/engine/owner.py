@@ -33,6 +33,7 @@ from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, LiveTable, Repl
 from darbar_table.engine.table_timers import TableTimers
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
+from darbar_table.shards.holdings import ShardState
 from darbar_table.store.chain import link
 from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, Writer
 
@@ -49,6 +50,7 @@ class Owner:
         timers: TableTimers,
         freezer: Freezer,
         may_answer: Callable[[], bool],
+        state_of: Callable[[int], ShardState | None],
         publish: Callable[[UUID, Sequence[tuple[int, str]]], None],
         after: Callable[[LiveTable, Draft], None],
         reload: Callable[[LiveTable], None],
@@ -58,6 +60,7 @@ class Owner:
         self._writer = writer
         self._metrics = metrics
         self._may_answer = may_answer
+        self._state_of = state_of
         self._publish = publish
         self._after = after
         self._reload = reload
@@ -73,8 +76,12 @@ class Owner:
         )
 
     def submit(self, live: LiveTable, command: Command, reply: Reply | None = None) -> None:
-        """Decide now, or when the table's append in flight is stored. Never blocks, never raises."""
-        if live.in_flight or live.waiting:
+        """Decide now, or when the append in flight is stored, or where the table moves. Never blocks, never raises."""
+        state = self._state_of(live.shard)
+        if state is None or (state is ShardState.LEAVING and live.table_id not in self.live_tables):
+            self._refuse(reply, refused(TableReason.NOT_OWNER), retry=True)
+            return
+        if live.in_flight or live.waiting or state is ShardState.LEAVING:
             if live.waiting is None:
                 live.waiting = deque()
             if reply is not None and len(live.waiting) >= COMMANDS_WAITING_MAX:
@@ -95,6 +102,10 @@ class Owner:
             del self.live_tables[live.table_id]
         live.stop_timers()
         self._metrics.tables.set(len(self.live_tables))
+
+    def take_up(self, live: LiveTable) -> None:
+        """The table stays here after all: what has waited is decided."""
+        self._next(live)
 
     def go_on(self) -> None:
         """We may answer again: what was put off is done now."""
@@ -236,7 +247,7 @@ class Owner:
         self._next(live)
 
     def _next(self, live: LiveTable) -> None:
-        while live.waiting and not live.in_flight:
+        while live.waiting and not live.in_flight and self._state_of(live.shard) is not ShardState.LEAVING:
             command, reply = live.waiting.popleft()
             self._decide(live, command, reply)
         if not live.waiting:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 import msgspec
 
-from darbar_contracts.frames import PROTOCOL, Mute, Say, TableReason, Welcome
+from darbar_contracts.frames import (
+    PROTOCOL,
+    Done,
+    Mute,
+    RefusedFrame,
+    Say,
+    Sit,
+    TableReason,
+    Welcome,
+)
+from darbar_contracts.reading import DecisionFrames, command_digest
 from darbar_contracts.refusals import Reason
+from darbar_contracts.tables import Person
 from darbar_kit.database import DatabaseAway
 from darbar_kit.errors import Refused, Unavailable
 from darbar_table.domain.commands import Act, Decide
@@ -23,9 +35,12 @@ from darbar_table.engine.resuming import EVENTS_TO_RESUME_MAX, Past, frames_afte
 from darbar_table.handlers.announcer import Announcer
 from darbar_table.handlers.questions import Questions
 from darbar_table.handlers.talk import Talk
+from darbar_table.shards.placement import shard_of
 from darbar_table.store.codec import LogBroken
 from darbar_table.store.replay import decode
 
+# So long a player waits while a table changes its owner; then they are asked to try again.
+HELD_SECONDS_MAX = 10.0
 _encode = msgspec.json.Encoder().encode
 
 
@@ -35,14 +50,8 @@ class TableLink(Protocol):
     @property
     def version(self) -> int: ...
 
-    def submit(self, command: Act | Decide, reply: Reply) -> None:
-        """Never blocks, never raises: `reply` hears what became of it."""
-
-    async def sit(self, act: Act, reply: Reply) -> None:
-        """Like `submit`, for a sit without its balance."""
-
-    def talk(self, frame: Say | Mute, reply: Reply) -> None:
-        """Never blocks, never raises: a phrase, or who is not to be heard."""
+    async def command(self, person: Person, frame: Any, reply: Reply) -> None:
+        """A frame that has an id. Never raises: `reply` hears what became of it. Only this socket waits."""
 
     def leave(self) -> None:
         """The socket is gone."""
@@ -59,14 +68,18 @@ class TableGateway(Protocol):
 class LocalGateway:
     """Tables of this process."""
 
-    def __init__(self, node: TableNode, questions: Questions, *, announcer: Announcer, talk: Talk) -> None:
+    def __init__(
+        self, node: TableNode, *, questions: Questions, announcer: Announcer, talk: Talk, decisions: DecisionFrames
+    ) -> None:
         self._node = node
         self._questions = questions
         self._announcer = announcer
         self._talk = talk
+        self._decisions = decisions
 
     async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
         """Only the log is waited for. A socket that is here already has every frame: what it lacks is a snapshot."""
+        await self._held(table_id)
         live = self._find(socket, table_id)
         past = None
         if socket not in live.sockets:
@@ -76,7 +89,15 @@ class LocalGateway:
                 raise refused(TableReason.UNAVAILABLE)
         with self._node.freezer.answering(live):
             self._let_in(live, socket, version, past)
-        return LocalLink(self._node, live, socket, questions=self._questions, talk=self._talk)
+        return LocalLink(
+            self._node, live, socket, questions=self._questions, talk=self._talk, decisions=self._decisions
+        )
+
+    async def _held(self, table_id: UUID) -> None:
+        """A shard that comes or goes is waited for."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HELD_SECONDS_MAX):
+                await self._node.holdings.settled([shard_of(table_id)])
 
     async def _past(self, live: LiveTable, version: int) -> Past | None:
         """What has happened since a version and before it; None when that is too much, or not known any more.
@@ -139,25 +160,50 @@ class LocalGateway:
 class LocalLink:
     """At a table of this process."""
 
-    __slots__ = ("_live", "_node", "_questions", "_socket", "_talk")
+    __slots__ = ("_decisions", "_live", "_node", "_questions", "_socket", "_talk")
 
     def __init__(
-        self, node: TableNode, live: LiveTable, socket: Connection, *, questions: Questions, talk: Talk
+        self,
+        node: TableNode,
+        live: LiveTable,
+        socket: Connection,
+        *,
+        questions: Questions,
+        talk: Talk,
+        decisions: DecisionFrames,
     ) -> None:
         self._node = node
         self._talk = talk
         self._live = live
         self._socket = socket
         self._questions = questions
+        self._decisions = decisions
 
     @property
     def version(self) -> int:
         return self._live.table.version
 
-    def submit(self, command: Act | Decide, reply: Reply) -> None:
+    async def command(self, person: Person, frame: Any, reply: Reply) -> None:
+        digest = command_digest(frame)
+        decision = self._decisions.decision_of(frame)
+        if decision is not None:
+            kind = frame.__struct_config__.tag
+            named = (frame.round, frame.turn, kind, decision, frame.game)
+            self._submit(Decide(person, frame.id, digest, *named), reply)
+            return
+        if isinstance(frame, Say | Mute):
+            self._talk_of(frame, reply)
+            return
+        act = Act(person=person, frame=frame, digest=digest)
+        if isinstance(frame, Sit):
+            await self._sit(act, reply)
+        else:
+            self._submit(act, reply)
+
+    def _submit(self, command: Act | Decide, reply: Reply) -> None:
         self._node.owner.submit(self._live, command, reply)
 
-    async def sit(self, act: Act, reply: Reply) -> None:
+    async def _sit(self, act: Act, reply: Reply) -> None:
         """Sitting down asks the wallet and the claims first; only this socket waits."""
         account_id = act.person.account_id
         try:
@@ -169,9 +215,9 @@ class LocalLink:
         except Unavailable as error:
             reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
         else:
-            self.submit(act, reply)
+            self._submit(act, reply)
 
-    def talk(self, frame: Say | Mute, reply: Reply) -> None:
+    def _talk_of(self, frame: Say | Mute, reply: Reply) -> None:
         try:
             self._talk.hear(
                 self._live,
@@ -186,3 +232,25 @@ class LocalLink:
     def leave(self) -> None:
         with self._node.freezer.guard(self._live):
             self._node.presence.detach(self._live, self._socket)
+
+
+class SocketReply:
+    """The answer to one command, sent to its socket. Without an id only a refusal can be told."""
+
+    __slots__ = ("_command_id", "_socket")
+
+    def __init__(self, socket: Connection, command_id: str | None) -> None:
+        self._socket = socket
+        self._command_id = command_id
+
+    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
+        self._socket.send(
+            _encode(RefusedFrame(code=code, message=message, id=self._command_id, details=details, retry=retry))
+        )
+
+    def done(self, version: int) -> None:
+        if self._command_id is not None:
+            self._socket.send(_encode(Done(id=self._command_id, version=version)))
+
+    def stored(self, version: int) -> None:
+        """The frame with the command's id is the answer."""

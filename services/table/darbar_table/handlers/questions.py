@@ -14,6 +14,8 @@ from darbar_contracts.tables import (
     LeaveAloneAnswer,
     LeaveAloneRequest,
     LookRequest,
+    ShardsHanded,
+    ShardsTaken,
     TableLook,
     WhereAnswer,
     WhereRequest,
@@ -44,6 +46,11 @@ class Questions:
     async def where(self, request: WhereRequest) -> WhereAnswer:
         """Which process owns a table, or would own a new one; a hint that may be a second old."""
         return WhereAnswer(process_id=self._node().survey.owner_of(shard_of(table_id_of(request.table_id))))
+
+    async def take(self, request: ShardsHanded) -> ShardsTaken:
+        """Shards of another process are ours now: answered when their tables are served."""
+        await self._node().take(request.shards)
+        return ShardsTaken()
 
     async def look(self, request: LookRequest) -> TableLook:
         """What anybody with the code may know of a table this process owns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 
 
@@ -20,8 +20,7 @@ class Holdings:
 
     def __init__(self) -> None:
         self._states: dict[int, ShardState] = {}
-        self._loading = asyncio.Event()
-        self._loaded = asyncio.Event()
+        self._changed = asyncio.Event()
         self._known = False
 
     @property
@@ -31,9 +30,11 @@ class Holdings:
 
     async def completed(self) -> None:
         """Waits until it is so."""
-        while not self.is_complete:
-            self._loaded.clear()
-            await self._loaded.wait()
+        await self._until(lambda: self.is_complete)
+
+    async def settled(self, shards: Collection[int]) -> None:
+        """Waits until each of these is served here, or is another process's."""
+        await self._until(lambda: all(self._states.get(shard) in (ShardState.SERVING, None) for shard in shards))
 
     def state(self, shard: int) -> ShardState | None:
         """None: somebody else owns it, or nobody does."""
@@ -48,24 +49,42 @@ class Holdings:
         self._known = True
         new = [shard for shard in shards if shard not in self._states]
         self._states.update(dict.fromkeys(new, ShardState.LOADING))
-        if new:
-            self._loading.set()
-        self._loaded.set()
+        self._changed.set()
 
     async def to_load(self, count_max: int) -> list[int]:
         """Some shards that wait to be loaded; waits until there are any."""
-        while not (waiting := self.with_state(ShardState.LOADING)):
-            self._loading.clear()
-            await self._loading.wait()
-        return waiting[:count_max]
+        await self._until(lambda: ShardState.LOADING in self._states.values())
+        return self.with_state(ShardState.LOADING)[:count_max]
 
     def loaded(self, shards: Iterable[int]) -> None:
         """Everything of these is in memory."""
-        for shard in shards:
-            if self._states.get(shard) is ShardState.LOADING:
-                self._states[shard] = ShardState.SERVING
-        self._loaded.set()
+        self._turn(shards, ShardState.LOADING, ShardState.SERVING)
 
-    def leave(self) -> None:
-        """A planned stop: nothing new is begun."""
+    def leave(self, shards: Iterable[int]) -> None:
+        """Another process is to have these: nothing new is begun."""
+        self._turn(shards, ShardState.SERVING, ShardState.LEAVING)
+
+    def stay(self, shards: Iterable[int]) -> None:
+        """They were to leave, and do not."""
+        self._turn(shards, ShardState.LEAVING, ShardState.SERVING)
+
+    def forget(self, shards: Iterable[int]) -> None:
+        """These are another process's."""
+        for shard in shards:
+            self._states.pop(shard, None)
+        self._changed.set()
+
+    def leave_all(self) -> None:
+        """The end: nothing new is begun anywhere."""
         self._states = dict.fromkeys(self._states, ShardState.LEAVING)
+
+    def _turn(self, shards: Iterable[int], before: ShardState, after: ShardState) -> None:
+        for shard in shards:
+            if self._states.get(shard) is before:
+                self._states[shard] = after
+        self._changed.set()
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
+            self._changed.clear()
+            await self._changed.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from time import monotonic
 
 import structlog
 
@@ -24,7 +25,11 @@ class Survey:
         self._process_id = process_id
         self._own = own
         self._soon = asyncio.Event()
+        self._looking = asyncio.Lock()
+        self._is_leaving = False
         self.owners: list[str | None] = [None] * SHARDS
+        self.living: tuple[str, ...] = ()
+        self.looked_at = 0.0
 
     def owner_of(self, shard: int) -> str | None:
         """Who owned a shard when this process last looked: only a hint, for routing."""
@@ -46,16 +51,38 @@ class Survey:
 
     async def look(self) -> None:
         """Expire who did not renew, and take what has no owner and should be ours."""
-        for process_id in await self._registry.expire(self._process_id, seconds=EXPIRY_SECONDS):
-            log.info("process_expired", process_id=process_id)
+        async with self._looking:
+            for process_id in await self._registry.expire(self._process_id, seconds=EXPIRY_SECONDS):
+                log.info("process_expired", process_id=process_id)
+            await self._read()
+            ownerless = [shard for shard, owner in enumerate(self.owners) if owner is None]
+            if ownerless and not self._is_leaving:
+                await self._take(ownerless)
+            self._own([shard for shard, owner in enumerate(self.owners) if owner == self._process_id])
+
+    async def leave(self) -> None:
+        """We are about to stop: nobody gives us shards, and we take none."""
+        self._is_leaving = True
+        await self._registry.begin_leaving(self._process_id)
+
+    async def hand_over(self, shards: Iterable[int], successor: str) -> list[int]:
+        """Gives shards to a living process; which of them are not ours any more.
+
+        No look is under way meanwhile: what it has read before could not be believed after. Raises DatabaseAway, and
+        nobody knows then whose they are until it is asked again.
+        """
+        async with self._looking:
+            await self._registry.hand_over(self._process_id, shards, successor)
+            await self._read()
+        return [shard for shard in shards if self.owners[shard] != self._process_id]
+
+    async def _read(self) -> None:
+        self.looked_at = monotonic()
         self.owners = await self._registry.owners()
-        ownerless = [shard for shard, owner in enumerate(self.owners) if owner is None]
-        if ownerless:
-            await self._take(ownerless)
-        self._own([shard for shard, owner in enumerate(self.owners) if owner == self._process_id])
+        self.living = tuple(await self._registry.living())
 
     async def _take(self, ownerless: list[int]) -> None:
-        living = await self._registry.living() or [self._process_id]
+        living = self.living or (self._process_id,)
         mine = [shard for shard in ownerless if should_own(shard, living) == self._process_id]
         claimed = await self._registry.claim(self._process_id, mine) if mine else []
         if claimed:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 import msgspec
 from aiohttp import web
 
-from darbar_contracts import frames, reading
-from darbar_contracts.reading import DecisionFrames
+from darbar_contracts import frames
 from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
-from darbar_table.handlers.announcer import Announcer
-from darbar_table.handlers.gateway import LocalGateway
-from darbar_table.handlers.questions import Questions, table_id_of
-from darbar_table.handlers.talk import Talk
+from darbar_table.handlers.gateway import TableGateway
+from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.session import PlayerSocket
@@ -36,20 +34,16 @@ class SocketHandler:
         settings: Settings,
         *,
         node: Callable[[], TableNode],
-        questions: Questions,
-        announcer: Announcer,
-        talk: Talk,
+        gateway: TableGateway,
+        decoder: msgspec.json.Decoder[Any],
         tokens: TokenReader,
     ) -> None:
         self._addresses = ClientAddresses(settings.trusted_proxies)
         self._limits = SocketLimits(settings)
         self._node = node
-        self._questions = questions
-        self._announcer = announcer
-        self._talk = talk
+        self._gateway = gateway
         self._tokens = tokens
-        self._decisions = DecisionFrames()
-        self._decoder = msgspec.json.Decoder(reading.client_frame_type(self._decisions))
+        self._decoder = decoder
 
     async def open(self, request: web.Request) -> web.StreamResponse:
         """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""
@@ -70,11 +64,10 @@ class SocketHandler:
         player = PlayerSocket(
             web_socket,
             transport,
-            gateway=LocalGateway(node, self._questions, announcer=self._announcer, talk=self._talk),
+            gateway=self._gateway,
             metrics=node.metrics,
             limits=self._limits,
             tokens=self._tokens,
-            decisions=self._decisions,
             decoder=self._decoder,
         )
         await player.serve(table_id)

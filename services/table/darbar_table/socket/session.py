@@ -20,19 +20,15 @@ from darbar_contracts.frames import (
     PROTOCOL,
     FreshToken,
     Hello,
-    Mute,
     Ping,
-    Say,
-    Sit,
     TableReason,
 )
-from darbar_contracts.reading import UNREADABLE, DecisionFrames, command_digest, command_id_in
+from darbar_contracts.reading import UNREADABLE, command_id_in
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.tokens import Claims, TokenReader
-from darbar_table.domain.commands import Act, Decide
 from darbar_table.domain.refusals import refused
-from darbar_table.handlers.gateway import TableGateway, TableLink
+from darbar_table.handlers.gateway import SocketReply, TableGateway, TableLink
 from darbar_table.metrics import Metrics
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.transport import Transport
@@ -47,34 +43,11 @@ _encode = msgspec.json.Encoder().encode
 log = structlog.get_logger()
 
 
-class CommandReply:
-    """The answer to one command of a socket."""
-
-    __slots__ = ("_command_id", "_socket")
-
-    def __init__(self, socket: PlayerSocket, command_id: str | None) -> None:
-        self._socket = socket
-        self._command_id = command_id
-
-    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
-        self._socket.send(
-            _encode(frames.RefusedFrame(code=code, message=message, id=self._command_id, details=details, retry=retry))
-        )
-
-    def done(self, version: int) -> None:
-        if self._command_id is not None:
-            self._socket.send(_encode(frames.Done(id=self._command_id, version=version)))
-
-    def stored(self, version: int) -> None:
-        """The frame with the command's id is the answer."""
-
-
 class PlayerSocket:
     """One connection. `seat` is kept by the owner; whoever has none sees the public part only."""
 
     __slots__ = (
         "_closed",
-        "_decisions",
         "_decoder",
         "_expiry",
         "_gateway",
@@ -99,7 +72,6 @@ class PlayerSocket:
         metrics: Metrics,
         limits: SocketLimits,
         tokens: TokenReader,
-        decisions: DecisionFrames,
         decoder: msgspec.json.Decoder[Any],
     ) -> None:
         self._web_socket = web_socket
@@ -108,7 +80,6 @@ class PlayerSocket:
         self._metrics = metrics
         self._limits = limits
         self._tokens = tokens
-        self._decisions = decisions
         self._decoder = decoder
         self._link: TableLink | None = None
         self._person: Person | None = None
@@ -128,12 +99,12 @@ class PlayerSocket:
             return
         self._transport.write(text_frame(frame))
 
-    def close(self, code: str, message: str) -> None:
+    def close(self, code: str, message: str, *, path: str | None = None) -> None:
         """Say why, then end; the reader notices."""
         if self._closed or self._transport.is_closing():
             return
         self._closed = True
-        self.send(_encode(frames.Closing(code=code, message=message)))
+        self.send(_encode(frames.Closing(code=code, message=message, path=path)))
         self._transport.write(CLOSE_FRAME)
         self._transport.close()
 
@@ -201,7 +172,7 @@ class PlayerSocket:
             self.close(error.code, error.message)
             return
         self._metrics.refusals.labels(error.code).inc()
-        CommandReply(self, command_id_in(text)).refuse(error.code, error.message, details=error.details, retry=False)
+        SocketReply(self, command_id_in(text)).refuse(error.code, error.message, details=error.details, retry=False)
         self._invalid += 1
         if self._invalid > FRAMES_INVALID_MAX:
             self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
@@ -247,22 +218,7 @@ class PlayerSocket:
         assert self._person is not None
         if not _ID.fullmatch(frame.id):
             raise refused(TableReason.COMMAND_ID_INVALID)
-        reply = CommandReply(self, frame.id)
-        digest = command_digest(frame)
-        decision = self._decisions.decision_of(frame)
-        if decision is not None:
-            kind = frame.__struct_config__.tag
-            named = (frame.round, frame.turn, kind, decision, frame.game)
-            link.submit(Decide(self._person, frame.id, digest, *named), reply)
-            return
-        if isinstance(frame, Say | Mute):
-            link.talk(frame, reply)
-            return
-        act = Act(person=self._person, frame=frame, digest=digest)
-        if isinstance(frame, Sit):
-            await link.sit(act, reply)
-        else:
-            link.submit(act, reply)
+        await link.command(self._person, frame, SocketReply(self, frame.id))
 
     def _leave(self) -> None:
         if self._expiry is not None:

@@ -43,7 +43,27 @@ SELECT s.shard, clock_timestamp() FROM shard s JOIN gone USING (process_id)
  WHERE NOT EXISTS (SELECT 1 FROM outage o WHERE o.shard = s.shard AND o.ended IS NULL)
 
 -- living_processes --
-SELECT process_id FROM table_process WHERE expires_at >= clock_timestamp() ORDER BY process_id
+-- Those that may be given shards.
+SELECT process_id FROM table_process WHERE expires_at >= clock_timestamp() AND NOT leaving ORDER BY process_id
+
+-- begin_leaving --
+-- A non-key update, as a renewal is one.
+UPDATE table_process SET leaving = true WHERE process_id = $1
+
+-- hand_over_shards --
+-- Another process will have them: nobody answers for them until it has loaded them, which is an outage like any other.
+-- Asked again after an unknown outcome it waits for the statement before, and takes nothing away from the successor.
+WITH successor AS (
+    SELECT 1 FROM table_process WHERE process_id = $3 AND expires_at >= clock_timestamp() AND NOT leaving FOR KEY SHARE
+), mine AS (
+    SELECT shard FROM shard WHERE shard = ANY($2::int[]) AND process_id = $1 ORDER BY shard FOR UPDATE
+), noted AS (
+    INSERT INTO outage (shard, began)
+    SELECT mine.shard, clock_timestamp() FROM mine
+     WHERE EXISTS (SELECT 1 FROM successor)
+       AND NOT EXISTS (SELECT 1 FROM outage o WHERE o.shard = mine.shard AND o.ended IS NULL)
+)
+UPDATE shard SET process_id = $3 FROM mine WHERE shard.shard = mine.shard AND EXISTS (SELECT 1 FROM successor)
 
 -- shard_owners --
 SELECT s.shard, p.process_id FROM shard s LEFT JOIN table_process p USING (process_id) ORDER BY s.shard

@@ -29,7 +29,7 @@ class Registry:
         return [row["process_id"] for row in rows]
 
     async def living(self) -> list[str]:
-        """The processes whose lease holds."""
+        """The processes whose lease holds and that are not about to stop."""
         return [row["process_id"] for row in await self._database.read(self._queries["living_processes"])]
 
     async def owners(self) -> list[str | None]:
@@ -40,6 +40,14 @@ class Registry:
         """Those of the asked shards that had no living owner and are now this process's."""
         rows = await self._database.write(self._queries["claim_shards"], process_id, list(shards))
         return [row["shard"] for row in rows]
+
+    async def begin_leaving(self, process_id: str) -> None:
+        """Nobody gives this process shards any more."""
+        await self._database.write(self._queries["begin_leaving"], process_id)
+
+    async def hand_over(self, process_id: str, shards: Iterable[int], successor: str) -> None:
+        """Of these shards, those of this process become the successor's, if it lives and stays. May be asked again."""
+        await self._database.write(self._queries["hand_over_shards"], process_id, list(shards), successor)
 
     async def outages(self, shards: Iterable[int]) -> dict[int, list[Outage]]:
         """The outages of these shards that are not forgotten yet; one that goes on ends now."""
