@@ -5,6 +5,8 @@ BOTS ?= 0
 URL ?=
 ROW ?=
 PLACE ?=
+LAN ?=
+TLS ?=
 UPGRADE ?=
 UV_VERSION = 0.13.9
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
@@ -15,10 +17,10 @@ LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-em
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-run: ## everything in one process on one port, a page to play on and its own PostgreSQL and NATS under ./var
+run: ## everything in one process on one port, a page to play on; LAN=1 for others in the same Wi-Fi, TLS=1 with it
 	bash deploy/local/setup.sh
 	bash web/build.sh --to-run
-	.venv/bin/darbar up
+	.venv/bin/darbar up $(if $(LAN),--lan) $(if $(TLS),--tls)
 
 demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0 URL=
 	bash deploy/local/setup.sh

@@ -90,12 +90,7 @@ def command_parser() -> argparse.ArgumentParser:
     """What `darbar` takes on its command line."""
     parser = argparse.ArgumentParser(prog="darbar", description="Darbar on one machine.")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
-    starts = commands.add_parser("up", help="start everything on this machine")
-    starts.add_argument("--data", metavar="FOLDER", help="where data is kept (DARBAR_DATA, ./var)")
-    starts.add_argument("--host", help="the address to listen on (DARBAR_HOST, 127.0.0.1)")
-    starts.add_argument("--port", type=_number(0, PORT_MAX), help="the port to listen on (DARBAR_PORT, 8080)")
-    starts.add_argument("--processes", action="store_true", help="each service in a process of its own")
-    starts.add_argument("--tables", type=_number(1, TABLES_MAX), default=1, help="table processes, with --processes")
+    _add_up(commands)
     serves = commands.add_parser("serve", help="run one service; its settings are DARBAR_<SERVICE>_*")
     serves.add_argument("service", choices=list(BY_NAME))
     serves.add_argument("--host", help="the address to listen on (DARBAR_<SERVICE>_HTTP_HOST, 127.0.0.1)")
@@ -127,6 +122,17 @@ def command_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_up(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    starts = commands.add_parser("up", help="start everything on this machine")
+    starts.add_argument("--data", metavar="FOLDER", help="where data is kept (DARBAR_DATA, ./var)")
+    starts.add_argument("--host", help="the address to listen on (DARBAR_HOST, 127.0.0.1)")
+    starts.add_argument("--port", type=_number(0, PORT_MAX), help="the port to listen on (DARBAR_PORT, 8080)")
+    starts.add_argument("--lan", action="store_true", help="let others in this network play, too (DARBAR_LAN)")
+    starts.add_argument("--tls", action="store_true", help="the same, with a certificate made for it (DARBAR_TLS)")
+    starts.add_argument("--processes", action="store_true", help="each service in a process of its own")
+    starts.add_argument("--tables", type=_number(1, TABLES_MAX), default=1, help="table processes, with --processes")
+
+
 def _add_rebuild(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     rebuilds = commands.add_parser("rebuild", help="make statistics again from the logs of all tables, while it runs")
     rebuilds.add_argument("what", choices=["statistics"])
@@ -148,6 +154,8 @@ def _up(asked: argparse.Namespace) -> None:
         web_folder=Path(settings.web).absolute(),
         host=settings.host if asked.host is None else asked.host,
         port=settings.port if asked.port is None else asked.port,
+        lan=asked.lan or asked.tls or settings.lan or settings.tls,
+        tls_port=settings.tls_port if asked.tls or settings.tls else None,
         processes=asked.processes,
         tables=asked.tables,
         unsafe_storage=settings.unsafe_storage,

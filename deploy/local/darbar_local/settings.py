@@ -24,6 +24,9 @@ class UpSettings(msgspec.Struct, frozen=True, kw_only=True):
     web: str = "web/dist"
     host: str = "127.0.0.1"
     port: int = 8080
+    lan: bool = False
+    tls: bool = False
+    tls_port: int = 8443
     unsafe_storage: bool = False
     ready_seconds_max: float = READY_SECONDS_MAX
     log_level: str = "info"

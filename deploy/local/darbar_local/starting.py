@@ -1,7 +1,6 @@
 """Starts the services: in this process, or each in its own. Open this when one starts too early or stops too late."""
 
 import asyncio
-import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -12,7 +11,7 @@ import structlog
 from aiohttp import web
 
 from darbar_kit.embedded.kept import any_port
-from darbar_kit.service import clean_up, listen
+from darbar_kit.service import clean_up
 from darbar_local.child_processes import HOST, Child
 from darbar_local.console import print_error, step
 from darbar_local.data_dir import DataDir
@@ -20,6 +19,7 @@ from darbar_local.exit_codes import ExitCode, Failure, failures_told
 from darbar_local.gateway import origin
 from darbar_local.gateway.many_processes import build_gateway
 from darbar_local.gateway.one_process import build_root
+from darbar_local.gateway.public_port import PublicPort
 from darbar_local.restarts import Restartable, Restarts, until_failing
 from darbar_local.services import ALL
 from darbar_local.wiring import Wiring, variables
@@ -39,7 +39,7 @@ class ServicesHere:
         wiring: Wiring,
         restarts: Restarts,
         *,
-        public: socket.socket,
+        public: PublicPort,
         environ: Mapping[str, str],
         web_folder: Path,
     ) -> None:
@@ -53,18 +53,17 @@ class ServicesHere:
     async def start(self) -> None:
         """Until they are ready. Raises Failure."""
         with failures_told():
-            host, port = self._public.getsockname()[:2]
+            host, port = self._public.address
             apps = {
                 service.name: service.build_app(
                     service.settings(variables(service, self._wiring, address=f"{host}:{port}", given=self._environ))
                 )
                 for service in ALL
             }
-            # A copy: who connects while they start again waits, as at the first start.
-            self._runner = await listen(build_root(apps, self._restarts, self._web_folder), self._public.dup())
+            self._runner = await self._public.listen(build_root(apps, self._restarts, self._web_folder))
             async with aiohttp.ClientSession() as session:
                 await _until_ready(
-                    lambda: origin.ask_missing(session, self._wiring.public_url),
+                    lambda: origin.ask_missing(session, self._wiring.own_url),
                     seconds_max=self._wiring.ready_seconds_max,
                 )
 
@@ -75,7 +74,7 @@ class ServicesHere:
 
     async def until_lost(self) -> str:
         """Waits until one says that only a new start helps it."""
-        reason = await until_failing(self._wiring.public_url, has_ended=lambda: False)
+        reason = await until_failing(self._wiring.own_url, has_ended=lambda: False)
         await self.stop()
         return reason
 
@@ -99,7 +98,7 @@ async def start_processes(
     restarts: Restarts,
     *,
     folder: DataDir,
-    public: socket.socket,
+    public: PublicPort,
     tables: int,
     environ: Mapping[str, str],
     web_folder: Path,
@@ -117,7 +116,7 @@ async def start_processes(
     base_urls: dict[str, list[str]] = {}
     for child in children:
         base_urls.setdefault(child.service.name, []).append(child.base_url)
-    stack.push_async_callback(_clean_up, await listen(build_gateway(base_urls, restarts, web_folder), public.dup()))
+    stack.push_async_callback(_clean_up, await public.listen(build_gateway(base_urls, restarts, web_folder)))
     return {child.name: child for child in children}
 
 

@@ -32,7 +32,10 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     nats_urls: Mapping[str, str]
     token_private_key: str
     ticket_key: str
+    own_url: str
+    """Where this machine reaches the public port."""
     public_url: str
+    """Where players do."""
     unsafe_storage: bool
     ready_seconds_max: float = READY_SECONDS_MAX
     behind_gateway: bool = False
@@ -83,6 +86,7 @@ def example() -> Wiring:
         nats_urls={service.name: "x" for service in ALL},
         token_private_key=new_private_key_pem(),
         ticket_key="x" * KEY_CHARACTERS_MIN,
+        own_url="http://127.0.0.1:1",
         public_url="http://127.0.0.1:1",
         unsafe_storage=False,
     )

@@ -17,6 +17,7 @@ WIRING = Wiring(
     nats_urls={"table": "nats://table", "bot": "nats://bot", "lobby": "nats://lobby"},
     token_private_key=KEY,
     ticket_key="a key that nobody guesses",
+    own_url="http://127.0.0.1:8080",
     public_url="http://here:8080",
     unsafe_storage=False,
 )

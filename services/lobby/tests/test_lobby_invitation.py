@@ -37,6 +37,7 @@ async def test_the_address_of_an_invite_says_what_it_is_and_how_to_join(lobby: L
     assert status == 200
     for said in ("You are invited to Court Piece", "Zoya Khan", "3 seats free", "75 coins", made.body["invite_token"]):
         assert said in text
+    assert f'href="/#/invite/{made.body["invite_token"]}"' in text
     assert made.body["code"] not in text, "who has the invite needs no code"
     assert (await lobby.stranger().get(f"/v1/invites/{made.body['invite_token']}")).status == 200
 

@@ -23,7 +23,8 @@ _PAGE = """<!doctype html>
 <h1>{title}</h1>
 {text}
 """
-_HOW_TO_JOIN = """<p>This server has no page to play on. To join, give this invite to a client of Darbar:</p>
+_HOW_TO_JOIN = """<p><a href="/#/invite/{invite_token}">Play in this browser</a></p>
+<p>Any other client of Darbar takes this invite:</p>
 <p><code>{invite_token}</code></p>
 <p>The Python client of Darbar takes it in <code>look_up_invite</code>; any other client asks
 <a href="/v1/invites/{invite_token}">/v1/invites/{invite_token}</a> and connects to the socket that the answer
