@@ -41,6 +41,7 @@ from darbar_local.up import Options, up
 
 VERSION = "0.1.0"
 TABLES_MAX = 64
+COPIES_MAX = 8
 PORT_MAX = 65535
 PASSWORD_BYTES = 24
 OPERATED: Mapping[OperatorAction, str] = {
@@ -131,6 +132,7 @@ def _add_up(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     starts.add_argument("--tls", action="store_true", help="the same, with a certificate made for it (DARBAR_TLS)")
     starts.add_argument("--processes", action="store_true", help="each service in a process of its own")
     starts.add_argument("--tables", type=_number(1, TABLES_MAX), default=1, help="table processes, with --processes")
+    starts.add_argument("--copies", type=_number(1, COPIES_MAX), default=1, help="processes of every other service")
 
 
 def _add_rebuild(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -158,6 +160,7 @@ def _up(asked: argparse.Namespace) -> None:
         tls_port=settings.tls_port if asked.tls or settings.tls else None,
         processes=asked.processes,
         tables=asked.tables,
+        copies=asked.copies,
         unsafe_storage=settings.unsafe_storage,
         ready_seconds_max=settings.ready_seconds_max,
         given=load(GivenServers, prefix="", environ=environ),

@@ -27,6 +27,7 @@ from darbar_local.wiring import Wiring, variables
 # Services finish requests and hand over what they own; after this the servers stop whatever they do.
 CLEANUP_SECONDS_MAX = 30.0
 READY_POLL_SECONDS = 0.05
+TABLE = "table"
 
 _log = structlog.get_logger()
 
@@ -93,19 +94,24 @@ async def start_one_process(services: ServicesHere, *, stack: AsyncExitStack) ->
     return {"services": services}
 
 
+def counts(*, tables: int, copies: int) -> Mapping[str, int]:
+    """How many processes of each service: `tables` of the table service, `copies` of every other."""
+    return {service.name: tables if service.name == TABLE else copies for service in ALL}
+
+
 async def start_processes(
     wiring: Wiring,
     restarts: Restarts,
     *,
     folder: DataDir,
     public: PublicPort,
-    tables: int,
+    counts: Mapping[str, int],
     environ: Mapping[str, str],
     web_folder: Path,
     stack: AsyncExitStack,
 ) -> Mapping[str, Restartable]:
-    """Each service in a process of its own, the table service in `tables`; then the gateway that leads to them."""
-    children = _children(folder, tables=tables)
+    """Each service in so many processes of its own; then the gateway that leads to them."""
+    children = _children(folder, counts)
     with step(f"{len(children)} service processes started"):
         # Stopped at the same moment: each may need another one to finish.
         stack.push_async_callback(_stop_all, children)
@@ -135,13 +141,13 @@ async def _until_ready(ask: Callable[[], Awaitable[list[str]]], *, seconds_max: 
         await asyncio.sleep(READY_POLL_SECONDS)
 
 
-def _children(folder: DataDir, *, tables: int) -> list[Child]:
-    names = [
-        (f"{service.name}-{number}" if service.name == "table" else service.name, service)
+def _children(folder: DataDir, counts: Mapping[str, int]) -> list[Child]:
+    return [
+        Child(service.name if only else f"{service.name}-{number}", service, port=any_port(HOST), folder=folder.running)
         for service in ALL
-        for number in range(1, (tables if service.name == "table" else 1) + 1)
+        for only in (counts[service.name] == 1 and service.name != TABLE,)
+        for number in range(1, counts[service.name] + 1)
     ]
-    return [Child(name, service, port=any_port(HOST), folder=folder.running) for name, service in names]
 
 
 async def _stop_all(children: list[Child]) -> None:

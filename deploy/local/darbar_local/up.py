@@ -19,7 +19,7 @@ from darbar_local.gateway.web_client import INDEX
 from darbar_local.restarts import Restarts
 from darbar_local.servers import Servers, prepare_databases, start_servers
 from darbar_local.settings import GivenServers
-from darbar_local.starting import ServicesHere, start_one_process, start_processes
+from darbar_local.starting import ServicesHere, counts, start_one_process, start_processes
 from darbar_local.wiring import Wiring
 
 # Where the demo looks without being told.
@@ -29,7 +29,7 @@ _ANY_HOST = frozenset({EVERY_HOST, "::", ""})  # Not bound here: only told from 
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command line and the environment say. `tables` counts with `processes` only."""
+    """What the command line and the environment say. `tables` and `copies` count with `processes` only."""
 
     data: Path
     web_folder: Path
@@ -40,6 +40,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """None: without TLS."""
     processes: bool
     tables: int
+    copies: int
     unsafe_storage: bool
     ready_seconds_max: float
     given: GivenServers
@@ -64,7 +65,7 @@ async def up(options: Options) -> None:
                     restarts,
                     folder=folder,
                     public=public,
-                    tables=options.tables,
+                    counts=counts(tables=options.tables, copies=options.copies),
                     environ=options.environ,
                     web_folder=options.web_folder,
                     stack=stack,

@@ -151,6 +151,16 @@ async def test_a_service_that_is_not_there_is_an_outage(client: Client) -> None:
     assert (await client.get("/readyz")).status == 503
 
 
+async def test_a_body_reaches_the_second_process_where_the_first_is_not_there(inner: TestServer) -> None:
+    """Whichever is drawn first; four that are away stand before it as a rule."""
+    places = [f"http://127.0.0.1:{port}" for port in (1, 2, 3, 4)]
+    app = build_gateway({"lobby": [*places, str(inner.make_url("")).rstrip("/")]}, Restarts())
+    async with TestClient(TestServer(app)) as opened:
+        for number in range(4):
+            response = await opened.post("/v1/echo", data=f"body {number}")
+            assert (await response.json())["body"] == f"body {number}"
+
+
 async def test_a_path_of_nobody_is_not_found(client: Client) -> None:
     response = await client.get("/elsewhere")
 

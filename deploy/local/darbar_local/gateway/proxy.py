@@ -61,7 +61,7 @@ async def forward(request: web.Request, session: aiohttp.ClientSession, base_url
 
 
 async def _pass_http(request: web.Request, session: aiohttp.ClientSession, url: URL) -> web.StreamResponse:
-    body = await request.read() if request.can_read_body else None
+    body = await request.read() if request.body_exists else None
     headers = _headers(request, without=("Host", "Content-Length"))
     async with session.request(
         request.method, url, headers=headers, data=body, allow_redirects=False, timeout=_TIMEOUT
