@@ -102,7 +102,11 @@ def unnamed_labels(document: str, labels: Mapping[str, list[str]]) -> Iterator[s
 def labels_of(source: Source) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and dotted(node.func) in ("Counter", "Gauge", "Histogram") and node.args:
+        if (
+            isinstance(node, ast.Call)
+            and dotted(node.func) in ("Counter", "CounterMetricFamily", "Gauge", "Histogram")
+            and node.args
+        ):
             lists = [part.elts for part in node.args if isinstance(part, ast.List | ast.Tuple)]
             name = node.args[0]
             if isinstance(name, ast.Constant):

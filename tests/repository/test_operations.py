@@ -12,7 +12,7 @@ from tracked import ROOT, Source, expect_none, sources
 
 from darbar_contracts.refusals import REFUSALS
 
-METRIC_TYPES = ("Counter", "Gauge", "Histogram", "Summary")
+METRIC_TYPES = ("Counter", "CounterMetricFamily", "Gauge", "Histogram", "Summary")
 # What the kit's supervisor counts for each service.
 SUPERVISED = ("_task_restarts", "_tasks_running")
 METRIC_NAME = re.compile(r"`((?:lobby|table|wallet|media|bot)_[a-z_]+)`")

@@ -112,7 +112,10 @@ def strange_metrics(source: Source) -> Iterator[str]:
     """Their names begin with the service, their labels are words that have one meaning everywhere."""
     found = re.fullmatch(r"services/(\w+)/darbar_\w+/metrics\.py", source.path)
     for node in ast.walk(source.tree) if found else ():
-        if not (isinstance(node, ast.Call) and ast.unparse(node.func) in ("Counter", "Gauge", "Histogram")):
+        if not (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in ("Counter", "CounterMetricFamily", "Gauge", "Histogram")
+        ):
             continue
         name = str(next(item.value for item in node.args if isinstance(item, ast.Constant)))
         if found and not name.startswith(f"{found[1]}_"):

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from darbar_rules.deal import Chance
 from darbar_rules.options import Option, check_each, options_of
 
 Direction = Literal["clockwise", "anticlockwise"]  # as seen on a screen
 StakeUnit = Literal["round", "game"]
+
+NOBODY: Final[Mapping[int, Mapping[str, Any]]] = MappingProxyType({})  # sees anything beside the others
 
 Options = TypeVar("Options")
 State = TypeVar("State")
@@ -71,8 +74,7 @@ class RuleRefused(Exception):
         self.details = details
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """Where a game stands: `seats` may decide now (usually one); none while the table must deal or the game is over.
 
     `dealt` is the turn at which the cards in play were dealt: a decision that is accepted out of turn is stale when it
@@ -105,15 +107,14 @@ class Legal:
     also: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """What an event lets be seen: `public` by everyone, spectators too; `secret[seat]` by that seat alone.
 
     Both are mappings ready for JSON. A field that is named in neither is seen by nobody.
     """
 
     public: Mapping[str, Any]
-    secret: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    secret: Mapping[int, Mapping[str, Any]] = NOBODY
 
 
 @dataclass(frozen=True, slots=True)

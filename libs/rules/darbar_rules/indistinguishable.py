@@ -113,7 +113,8 @@ def showing(game: AnyGame, kind: str, more: Callable[[Any, Any], Mapping[str, An
 
     def show(before: Any, event: Any) -> Shown:
         shown = game.show(before, event)
-        return replace(shown, public={**shown.public, **more(before, event)}) if game.kind_of(event) == kind else shown
+        more_public = {**shown.public, **more(before, event)} if game.kind_of(event) == kind else shown.public
+        return Shown(more_public, shown.secret)
 
     return replace(game, show=show)
 

@@ -95,11 +95,11 @@ def seat_frames(
     Only the `last` of a command's events says what may be decided next: the others are over when they are seen.
     """
     view = to_public(before, event)
-    public: dict[str, object] = dict(view.public)
+    public = view.public
     if isinstance(event, events.Played):
         kind = before.rules.kind_of(event.event)
         if event.by != "player":
-            public["by"] = event.by
+            public = {**public, "by": event.by}
     else:
         kind = KIND_OF[type(event)]
     time_left = b"" if remaining_ms is None else b',"remaining_ms":%d' % remaining_ms
@@ -112,8 +112,9 @@ def seat_frames(
     tails = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
     if last:
         _add_legal(after, tails)
-    if isinstance(event, events.SeatEvent | events.Played) and event.id is not None and event.actor is not None:
-        tails[event.actor] = tails.get(event.actor, b"") + b',"id":"' + event.id.encode() + b'"'
+    actor = event.actor
+    if actor is not None and isinstance(event, (events.Played, events.SeatEvent)) and event.id is not None:
+        tails[actor] = tails.get(actor, b"") + b',"id":"' + event.id.encode() + b'"'
     return SeatFrames(after.version, head, tuple(tails.items()))
 
 

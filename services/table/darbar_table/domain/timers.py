@@ -60,7 +60,17 @@ BESIDE = (KeptSeatTimer, VoteTimer)
 
 def due(table: Table, settings: Settings) -> dict[Timer, float]:
     """Everything that this table waits for, with its whole time in seconds. One that was due before runs on."""
-    return _of_phase(table, settings) | beside(table, settings)
+    found: dict[Timer, float] = {}
+    match table.phase:
+        case Phase.PLAYING:
+            turn = table.rules.turn(table.state)
+            found[TurnTimer(turn.round, turn.turn)] = float(table.terms.turn_seconds)
+        case Phase.COUNTING_IN:
+            found[CountInTimer(table.round, table.attempt)] = settings.count_in_seconds
+        case Phase.OPENING_SEEDS:
+            found[SeedsTimer(table.round, table.attempt)] = settings.seeds_open_seconds
+    found.update(beside(table, settings))
+    return found
 
 
 def beside(table: Table, settings: Settings) -> dict[Timer, float]:
@@ -70,18 +80,6 @@ def beside(table: Table, settings: Settings) -> dict[Timer, float]:
         seconds = settings.keep_in_game_seconds if table.started else settings.keep_before_game_seconds
         found |= {KeptSeatTimer(seat.since, table.started): seconds for seat in table.seats if seat.away}
     return found
-
-
-def _of_phase(table: Table, settings: Settings) -> dict[Timer, float]:
-    match table.phase:
-        case Phase.PLAYING:
-            turn = table.rules.turn(table.state)
-            return {TurnTimer(turn.round, turn.turn): float(table.terms.turn_seconds)}
-        case Phase.COUNTING_IN:
-            return {CountInTimer(table.round, table.attempt): settings.count_in_seconds}
-        case Phase.OPENING_SEEDS:
-            return {SeedsTimer(table.round, table.attempt): settings.seeds_open_seconds}
-    return {}
 
 
 def goes_on(event: events.TableEvent, after: Table) -> bool:

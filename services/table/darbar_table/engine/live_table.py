@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from struct import Struct
 from typing import Any, Protocol
 from uuid import UUID
@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
+DONE_BY_A_SEAT = (Played, SeatEvent)
 _REMEMBERED = Struct("<qIi")
 _HASH = Struct("<q")
 
@@ -155,7 +156,10 @@ class LiveTable:
 
     def next_deadline(self) -> float | None:
         """When something is due here."""
-        return min((*self.timers.values(), *self.absences.values()), default=None)
+        deadlines: Iterable[float] = self.timers.values()
+        if self.absences:
+            deadlines = (*deadlines, *self.absences.values())
+        return min(deadlines, default=None)
 
     def stop_timers(self) -> None:
         """Nothing rings here any more."""
@@ -187,11 +191,11 @@ class LiveTable:
 
     def remember_id(self, event: TableEvent, before: Table, after: Table) -> None:
         """Keep the command id of a stored event with the account that did it, until somebody else has its seat."""
-        if isinstance(event, SeatsSwapped):
+        if type(event) is SeatsSwapped:
             self._swap(*event.seats)
-        if not isinstance(event, SeatEvent | Played) or event.actor is None or event.id is None:
-            return
         seat = event.actor
+        if seat is None or not isinstance(event, DONE_BY_A_SEAT) or event.id is None:
+            return
         holder = after.seats[seat].player or before.seats[seat].player
         assert holder is not None
         ids = self.ids.get(holder.account_id) or Ids(seat)

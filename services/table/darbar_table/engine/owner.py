@@ -37,6 +37,8 @@ from darbar_table.shards.holdings import ShardState
 from darbar_table.store.chain import link
 from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, Writer
 
+CARRIES_AN_ID = (Decide, Act)
+
 
 class Owner:
     """The only writer of the tables it holds. Synchronous: a move waits for nothing but its commit."""
@@ -135,7 +137,7 @@ class Owner:
         if self._ended or not self._may_answer():
             self._not_now(live, command, reply)
             return
-        if isinstance(command, Act | Decide) and reply is not None and self._repeated(live, command, reply):
+        if reply is not None and isinstance(command, CARRIES_AN_ID) and self._repeated(live, command, reply):
             return
         draft = decide.decide(live.table, command, self._context)
         if draft.events:
@@ -225,13 +227,13 @@ class Owner:
             live.remember_id(event, before, after)
             live.remember_round(event, before)
             if type(event) is Played:
-                self._metrics.moves_by[event.by].inc()
+                self._metrics.moves_by[event.by] += 1
             before = after
         if RoundStarted in kinds:
             live.round_start.pack()
         if PlayerSentAway in kinds:
             _disconnect_spectators(live, self._context.now())
-        self._metrics.events.inc(len(draft.events))
+        self._metrics.events += len(draft.events)
         self._after(live, draft)
         self._next(live)
 

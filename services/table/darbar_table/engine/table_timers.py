@@ -63,10 +63,9 @@ class TableTimers:
         `keeps_turn`: the same seat decides again, with what was left of its time (CP-16).
         """
         now, before = self._now(), live.timers
-        live.timers = {
-            timer: before[timer] if timer in before else now + seconds
-            for timer, seconds in timers.due(live.table, self._settings).items()
-        }
+        live.timers = timers.due(live.table, self._settings)
+        for timer, seconds in live.timers.items():
+            live.timers[timer] = before[timer] if timer in before else now + seconds
         if keeps_turn:
             left = max((deadline for timer, deadline in before.items() if isinstance(timer, TurnTimer)), default=now)
             left = max(left, now + SAME_TURN_SECONDS_MIN)

@@ -216,16 +216,8 @@ class Lane:
             self._statements.clear()
 
     async def _append(self, batch: Sequence[Append], beside: list[Append], published: list[tuple[UUID, int]]) -> int:
-        rows = [row for append in batch for row in append.rows]
-        columns = (
-            self._process_id,
-            [append.table_id for append in batch for _ in append.rows],
-            [row.version for row in rows],
-            [row.kind for row in rows],
-            [row.body for row in rows],
-            [row.at for row in rows],
-            [row.chain for row in rows],
-        )
+        table_ids = [append.table_id for append in batch for _ in append.rows]
+        columns = (self._process_id, table_ids, *zip(*[row for append in batch for row in append.rows], strict=True))
         more = (*_columns_beside(beside), *_two_columns(published)) if beside else ()
         statement = await self._statement("append" if beside else "append_moves")
         try:
