@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,10 @@ _PLANT = """
 INSERT INTO event (table_id, version, kind, body, at, chain)
 SELECT table_id, max(version) + 1, 'nonsense', '{}', now(), sha256('planted'::bytea)
   FROM event WHERE table_id = $1::text::uuid GROUP BY table_id
+"""
+_CUT_OFF = """
+DELETE FROM event WHERE table_id = $1::text::uuid AND version = (
+    SELECT max(version) FROM event WHERE table_id = $1::text::uuid)
 """
 _MEND = "DELETE FROM event WHERE table_id = $1::text::uuid AND kind = 'nonsense'"
 _RESUMED = "SELECT body->>'operator' AS by, body->>'why' AS why FROM event WHERE kind = 'table_resumed'"
@@ -58,6 +63,7 @@ async def test_a_thawed_table_is_played_to_its_end_and_proven(stack: FaultStack,
     assert thawed == [(ExitCode.FINE, "The table goes on: players can come back to it.\n")] * 2
     assert [tuple(row) for row in await stack.stored.ask("tables", _RESUMED)] == [("olga", "the row is gone")]
     events = [await one.proven() for one in (table, healthy)]
+    await _is_audited(stack, table.table_id, nats)
     count(f"{events[0]} events of a table that was thawed proven, {events[1]} of one that was not touched")
 
 
@@ -138,6 +144,31 @@ async def test_where_no_process_holds_tables_one_is_told_to_try_again(nats_serve
     for command in (("thaw", str(uuid4()), "--reason", "x"), ("drain",)):
         code, said = await operate(*command, NATS_URL=nats_server)
         assert (code, "no_responders" in said) == (ExitCode.UNANSWERED, True)
+
+
+async def _is_audited(stack: FaultStack, table_id: str, nats: dict[str, str]) -> None:
+    """Everything that `darbar audit` looks at holds; what is then done to the database by hand is found."""
+    code, said = await operate("audit", "verify", **nats)
+    assert code == ExitCode.FINE, said
+    assert "Every chain holds" in said
+    code, said = await operate("audit", "ledger", **nats)
+    assert (code, said.endswith("All coins add up.\n")) == (ExitCode.FINE, True), said
+    code, said = await operate("audit", "deal", table_id, "1", **nats)
+    assert (code, "game 1, round 1" in said, "follows from its seeds" in said) == (ExitCode.FINE, True, True), said
+    code, said = await operate("audit", "replay", table_id, **nats)
+    assert (code, " card_played by " in said, " after " in said) == (ExitCode.FINE, True, True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/case.ndjson"
+        assert (await operate("audit", "export", table_id, "--to", file, **nats))[0] == ExitCode.FINE
+        code, said = await operate("audit", "import", file)
+        assert (code, said.startswith("Court Piece")) == (ExitCode.FINE, True), said
+    await stack.stored.ask("tables", _CUT_OFF, table_id)
+    code, said = await operate("audit", "verify", **nats)
+    assert (code, f"table {table_id}: version" in said, "is missing" in said) == (ExitCode.AUDIT_FAILED, True, True)
+    await stack.stored.ask("wallet", "UPDATE account SET balance_coins = balance_coins + 1 WHERE number = 1")
+    code, said = await operate("audit", "ledger", **nats)
+    assert (code, "balances are not the sums" in said) == (ExitCode.AUDIT_FAILED, True)
+    await stack.stored.ask("wallet", "UPDATE account SET balance_coins = balance_coins - 1 WHERE number = 1")
 
 
 async def _in_the_middle(table: LongTable) -> None:

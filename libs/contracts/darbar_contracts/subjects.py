@@ -23,6 +23,8 @@ LOBBY_MAINTENANCE_CHANGED = "lobby.maintenance_changed"
 LOBBY_BLOCKERS = "lobby.blockers"
 LOBBY_BLOCK_CHANGED = "lobby.block_changed"
 LOBBY_QUEUE = "lobby"
+LOBBY_CHAINS = "lobby.chains"
+LOBBY_VERIFY_AUDIT_LOG = "lobby.verify_audit_log"
 
 # table
 TABLE_WHERE = "table.where"
@@ -31,6 +33,7 @@ TABLE_RETIRED = "table.retired"
 TABLE_LOG = "table.log"
 TABLE_STATE = "table.state"
 TABLE_FROZEN = "table.frozen"
+TABLE_VERIFY = "table.verify"
 TABLE_QUEUE = "table"
 
 # bot
@@ -151,7 +154,7 @@ _MODERATE = (
 _TOLD_BY_LOBBY = (LOBBY_MAINTENANCE_CHANGED, LOBBY_BLOCK_CHANGED)
 
 # What administrators ask of tables, over the lobby.
-_SEEN = (TABLE_LOG, TABLE_STATE, TABLE_FROZEN)
+_SEEN = (TABLE_LOG, TABLE_STATE, TABLE_FROZEN, TABLE_VERIFY)
 
 # Service -> (may publish, may subscribe), and the admin, as whom operators' commands ask. Its own inbox is added by the
 # server's configuration.
@@ -174,7 +177,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *_MAKE_MILESTONES,
             *_TAKE_MILESTONES,
         ),
-        (LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE, LOBBY_BLOCKERS),
+        (LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE, LOBBY_BLOCKERS, LOBBY_CHAINS, LOBBY_VERIFY_AUDIT_LOG),
     ),
     "table": (
         (
@@ -218,5 +221,17 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "bot": ((), (BOT_DECIDE,)),
     "media": ((TABLE_WHERE, table_note("*"), *_KEEP_SOUNDS), _MODERATE),
-    "admin": ((TABLE_WHERE, WALLET_AUDIT, table_operate("*"), LOBBY_CHANGE_MAINTENANCE), ()),
+    "admin": (
+        (
+            TABLE_WHERE,
+            TABLE_LOG,
+            TABLE_VERIFY,
+            WALLET_AUDIT,
+            LOBBY_CHAINS,
+            LOBBY_VERIFY_AUDIT_LOG,
+            table_operate("*"),
+            LOBBY_CHANGE_MAINTENANCE,
+        ),
+        (),
+    ),
 }

@@ -273,7 +273,8 @@ class Milestone(msgspec.Struct, frozen=True):
     """One step of a table that other services keep. `number` is 1, 2, 3 ... in its table.
 
     A consumer applies only the last number + 1, drops smaller ones, and asks for what it misses.
-    `free_seats` is always the number after this step.
+    `free_seats` is always the number after this step. `version` and `chain` (in hex) are those of its event: a log that
+    lacks its end is found by them. Milestones of older processes have neither.
     """
 
     generation: int
@@ -282,6 +283,8 @@ class Milestone(msgspec.Struct, frozen=True):
     at: datetime
     free_seats: int
     event: AnyMilestoneEvent
+    version: int = 0
+    chain: str = ""
 
     @property
     def kind(self) -> str:

@@ -17,7 +17,7 @@ from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader, TokenWriter, public_key_pem
-from darbar_lobby.bus import serve
+from darbar_lobby.bus import serve, serve_audits
 from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.admin.coins import Coins
@@ -192,12 +192,13 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
         metrics=app[METRICS],
         clock=time.time,
     )
-    acts = Acts(audit_log)
+    acts, search = Acts(audit_log), TableSearch(app[DATABASE], sql)
+    await serve_audits(app[BUS], search, audit_log)
     app[ADMIN_ROUTES] = AdminRoutes(
         sessions=sessions,
         audit_log=audit_log,
         tables=TableInspector(
-            search=TableSearch(app[DATABASE], sql),
+            search=search,
             bus=app[BUS],
             table_client=TableClient(app[BUS]),
             acts=acts,

@@ -153,7 +153,7 @@ SELECT seat, account_id, taken_at FROM seat_holder WHERE table_id = $1 ORDER BY 
 -- What milestones change.
 UPDATE directory
    SET state = $2, generation = $3, number = $4, free_seats = $5, playing = $6, round = $7,
-       options = $8, seats = $9,
+       options = $8, seats = $9, version = $10, chain = $11,
        closed_at = CASE WHEN $2 = 'closed' THEN coalesce(closed_at, now()) END
  WHERE table_id = $1;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -18,6 +19,9 @@ from lobby_doubles import PROCESS, Caller, LobbyServer, open_lobby
 
 from darbar_contracts.admin.api import Act, AuditLogQuery
 from darbar_contracts.admin.disclosure import (
+    AuditLogVerified,
+    ChainsPage,
+    ChainsRequest,
     FrozenTable,
     FrozenTables,
     FrozenTablesRequest,
@@ -26,10 +30,21 @@ from darbar_contracts.admin.disclosure import (
     LogRequest,
     StateRequest,
     TableState,
+    VerifyAuditLog,
+    VerifyLog,
 )
 from darbar_contracts.refusals import Reason
-from darbar_contracts.subjects import TABLE_FROZEN, TABLE_LOG, TABLE_QUEUE, TABLE_STATE, table_operate
+from darbar_contracts.subjects import (
+    LOBBY_CHAINS,
+    LOBBY_VERIFY_AUDIT_LOG,
+    TABLE_FROZEN,
+    TABLE_LOG,
+    TABLE_QUEUE,
+    TABLE_STATE,
+    table_operate,
+)
 from darbar_contracts.tables import OperateTable, TableOperated, handle_of
+from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_lobby.app import DATABASE, statements
@@ -370,3 +385,30 @@ async def test_nothing_is_done_without_a_reason(
     before = await acts(lobby)
     assert (await admin.post(f"/v1/admin/tables/{uuid4()}/void", body)).code == "body_invalid"
     assert (await acts(lobby), tables.operated) == (before, [])
+
+
+async def test_audits_are_told_of_which_version_of_each_table_others_were_told_last(lobby: LobbyServer) -> None:
+    host = await lobby.guest()
+    table_id = (await host.make_table(lobby.key())).body["table_id"]
+    told = lobby.table.note(table_id, "seat_taken", free_seats=2, seat=1, account_id=None)
+    last = msgspec.structs.replace(told, version=17, chain="ab" * 32)
+    await lobby.table.tell(lobby.table.milestones[table_id][0], last)
+
+    async def is_told() -> bool:
+        return await lobby.number_of(table_id) == 2
+
+    await eventually(is_told)
+    async with AsyncExitStack() as stack:
+        asking = await Bus.connect(lobby.nats.url("admin"), name="admin")
+        stack.push_async_callback(asking.close)
+        known: dict[str, VerifyLog] = {}
+        after = None
+        while True:
+            page = await asking.request(LOBBY_CHAINS, ChainsRequest(after), ChainsPage, timeout_seconds=5)
+            known |= {one.table_id: one for one in page.tables}
+            if page.next is None:
+                break
+            after = page.next
+        assert known[table_id] == VerifyLog(table_id, 17, "ab" * 32)
+        audit = await asking.request(LOBBY_VERIFY_AUDIT_LOG, VerifyAuditLog(), AuditLogVerified, timeout_seconds=5)
+    assert (audit.wrong_number, len(audit.chain)) == (None, 64)

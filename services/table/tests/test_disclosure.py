@@ -18,9 +18,12 @@ from darbar_contracts.admin.disclosure import (
     LoggedEvent,
     LogPage,
     LogRequest,
+    LogVerified,
     StateRequest,
     TableState,
+    VerifyLog,
 )
+from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
 from darbar_kit.testing import TestDatabase
@@ -157,3 +160,70 @@ async def test_frozen_tables_are_told_with_the_command_that_stopped_them(
     connection = await asyncpg.connect(table_database.owner_url)
     await connection.execute("DELETE FROM frozen_table")
     await connection.close()
+
+
+TAMPERINGS = {
+    "a body is changed": ("UPDATE event SET body = '{}' WHERE version = 20", 20, "does not follow"),
+    "two are exchanged": (
+        "UPDATE event SET (kind, body, at, chain) ="
+        " (SELECT kind, body, at, chain FROM saved WHERE saved.version = 41 - event.version) WHERE version IN (20, 21)",
+        20,
+        "does not follow",
+    ),
+    "one is taken out": ("DELETE FROM event WHERE version = 20", 20, "does not follow"),
+    "one is taken out and the rest moved up": (
+        "WITH gone AS (DELETE FROM event WHERE version >= 20)"
+        " INSERT INTO moved SELECT table_id, version - 1, kind, body, at, chain FROM saved WHERE version > 20",
+        20,
+        "does not follow",
+    ),
+    "one is put in": (
+        "INSERT INTO event SELECT table_id, (SELECT max(version) + 1 FROM event), kind, body, at, chain"
+        " FROM saved WHERE version = 20",
+        None,
+        "does not follow",
+    ),
+    "the end is cut off": ("DELETE FROM event WHERE version > 30", 31, "is missing; others were told of version"),
+    "everything is gone": ("DELETE FROM event", 1, "is missing"),
+}
+
+
+async def test_whatever_is_done_to_a_log_is_found_with_its_version(
+    start_table: StartTable, bus: Bus, table_database: TestDatabase
+) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id, _ = await played_round(stack)
+    last = (await log_of(bus, table_id))[-1]
+    told = VerifyLog(table_id, last.version, last.chain or "")
+    connection = await asyncpg.connect(table_database.owner_url)
+    await connection.execute("CREATE TABLE saved AS SELECT * FROM event; CREATE TABLE moved (LIKE event)")
+
+    async def verified() -> LogVerified:
+        return await bus.request(subjects.TABLE_VERIFY, told, LogVerified, timeout_seconds=30)
+
+    assert (await verified()).wrong_version is None
+    for what, (statement, version, why) in TAMPERINGS.items():
+        await connection.execute(statement)
+        await connection.execute("INSERT INTO event SELECT * FROM moved")
+        found = await verified()
+        stored = await connection.fetchval("SELECT max(version) FROM saved")
+        assert (found.wrong_version, why in found.why) == (version or stored + 1, True), (what, found)
+        await connection.execute("TRUNCATE event, moved")
+        await connection.execute("INSERT INTO event SELECT * FROM saved")
+    forged = msgspec.structs.replace(told, version=20)
+    found = await bus.request(subjects.TABLE_VERIFY, forged, LogVerified, timeout_seconds=30)
+    assert (found.wrong_version, found.why) == (20, "is not the one of which others were told")
+    assert (await verified()).wrong_version is None
+    await connection.close()
+
+
+async def test_milestones_tell_the_link_of_their_event(start_table: StartTable, bus: Bus) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id, _ = await played_round(stack)
+    links = {event.version: event.chain for event in await log_of(bus, table_id)}
+    again = await bus.request(
+        subjects.TABLE_MILESTONES, MilestonesRequest(table_id, 0), MilestonesAnswer, timeout_seconds=30
+    )
+    told = {milestone.version: milestone.chain for milestone in again.milestones if milestone.version in links}
+    assert len(told) > 4
+    assert all(links[version] == chain for version, chain in told.items())

@@ -69,6 +69,49 @@ class TableState(msgspec.Struct, frozen=True):
     seats: tuple[JsonObject, ...]
 
 
+class VerifyLog(msgspec.Struct, frozen=True):
+    """Does a table's log follow its chain, up to its end? `version` and `chain` (in hex) are the last ones that others
+    were told of; 0: nobody was told of any."""
+
+    table_id: str
+    version: int = 0
+    chain: str = ""
+
+
+class LogVerified(msgspec.Struct, frozen=True):
+    """`events` follow their chain. `wrong_version`: the first one that does not, and why; None: none."""
+
+    table_id: str
+    events: int
+    wrong_version: int | None = None
+    why: str = ""
+
+
+class ChainsRequest(msgspec.Struct, frozen=True):
+    """Of which version of each table was the lobby told last? Tables after an id, in the order of their ids."""
+
+    after: str | None = None
+
+
+class ChainsPage(msgspec.Struct, frozen=True):
+    """`next` None: that was all."""
+
+    tables: tuple[VerifyLog, ...]
+    next: str | None
+
+
+class VerifyAuditLog(msgspec.Struct, frozen=True):
+    """Does the log of administrators follow its chain?"""
+
+
+class AuditLogVerified(msgspec.Struct, frozen=True):
+    """`chain`: of the last entry, in hex. `wrong_number`: the first one that does not follow; None: none."""
+
+    entries: int
+    chain: str
+    wrong_number: int | None
+
+
 class FrozenTablesRequest(msgspec.Struct, frozen=True):
     """Which tables are frozen?"""
 

@@ -25,7 +25,8 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class DirectoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A table as the directory knows it: what was chosen for it, and what its milestones up to `number` say."""
+    """A table as the directory knows it: what was chosen for it, and what its milestones up to `number` say. `version`
+    and `chain` are of the last of them."""
 
     table_id: str
     host_id: str
@@ -40,6 +41,8 @@ class DirectoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     playing: bool = False
     round: int = 0
     holders: tuple[Holder, ...] = ()
+    version: int = 0
+    chain: str = ""
 
     @property
     def code_opens(self) -> bool:

@@ -44,6 +44,8 @@ def applied(entry: DirectoryEntry, milestone: Milestone) -> DirectoryEntry:
         number=milestone.number,
         state="open" if entry.state == "asked" else entry.state,
         free_seats=milestone.free_seats,
+        version=milestone.version,
+        chain=milestone.chain,
     )
     match milestone.event:
         case TableCreated():

@@ -49,6 +49,8 @@ class DirectoryChange:
             after.round,
             msgspec.json.encode(after.terms.options).decode(),
             after.terms.seats,
+            after.version,
+            after.chain,
         )
         if set(before.holders) == set(after.holders):
             return
@@ -190,4 +192,6 @@ def entry_of_row(row: asyncpg.Record, holders: tuple[Holder, ...]) -> DirectoryE
         playing=row["playing"],
         round=row["round"],
         holders=holders,
+        version=row["version"],
+        chain=row["chain"],
     )

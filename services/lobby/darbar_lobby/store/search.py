@@ -10,9 +10,12 @@ import asyncpg
 import msgspec
 
 from darbar_contracts.admin.api import AccountNamed
+from darbar_contracts.admin.disclosure import ChainsPage, ChainsRequest, VerifyLog
 from darbar_kit.database import Database
 from darbar_lobby.domain.directory_model import DirectoryEntry, State
 from darbar_lobby.store.directory import entry_of_row
+
+CHAINS_MAX = 500
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -65,6 +68,13 @@ class TableSearch:
     async def with_code(self, code: str) -> list[UUID]:
         """The table that this code opens, or opened until lately."""
         return [row["table_id"] for row in await self._database.read(self._sql["table_with_code"], code)]
+
+    async def chains(self, request: ChainsRequest) -> ChainsPage:
+        """The versions of which milestones have told, table by table."""
+        after = None if request.after is None else UUID(request.after)
+        rows = await self._database.read(self._sql["chains_after"], after, CHAINS_MAX)
+        tables = tuple(VerifyLog(str(row["table_id"]), row["version"], row["chain"]) for row in rows)
+        return ChainsPage(tables, tables[-1].table_id if len(tables) == CHAINS_MAX else None)
 
     async def account_of_handle(self, handle: str) -> str | None:
         row = await self._database.read_row(self._sql["account_of_handle"], handle)

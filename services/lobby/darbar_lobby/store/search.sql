@@ -47,6 +47,12 @@ SELECT table_id, account_id, handle, coalesce(name, '') AS name, coalesce(avatar
  WHERE table_id = ANY($1::uuid[])
  ORDER BY table_id, account_id;
 
+-- chains_after --
+-- Of which version of each table this directory was told last.
+SELECT table_id, version, chain FROM directory
+ WHERE state <> 'asked' AND ($1::uuid IS NULL OR table_id > $1)
+ ORDER BY table_id LIMIT $2;
+
 -- note_players --
 -- Of the table of this id, whoever sits there now.
 INSERT INTO table_player (account_id, created_at, table_id)

@@ -31,8 +31,10 @@ def counts(event: events.TableEvent) -> int:
     return 1 if type(event) in _TOLD else 0
 
 
-def milestone_of(event: events.TableEvent, after: Table, *, at: datetime, generation: int) -> Milestone | None:
-    """What other services are told of an event that led to the state `after`."""
+def milestone_of(
+    event: events.TableEvent, after: Table, *, at: datetime, generation: int, chain: bytes = b""
+) -> Milestone | None:
+    """What other services are told of an event that led to the state `after`; `chain` is its link."""
     if not counts(event):
         return None
     return Milestone(
@@ -42,6 +44,8 @@ def milestone_of(event: events.TableEvent, after: Table, *, at: datetime, genera
         at=at,
         free_seats=sum(seat.free for seat in after.seats),
         event=_told(event, after),
+        version=after.version,
+        chain=chain.hex(),
     )
 
 

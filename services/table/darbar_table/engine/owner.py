@@ -172,7 +172,7 @@ class Owner:
             kind, body = live.codec.kind_of(event), live.codec.encode(event)
             chain = link(chain, live.table_id, version, kind=kind, at=at, body=body)
             rows.append(Row(version, kind, body.decode(), at, chain))
-        beside = self._beside(draft, at)
+        beside = self._beside(draft, rows)
 
         def done(outcome: Outcome) -> None:
             live.in_flight = False
@@ -192,20 +192,22 @@ class Owner:
         live.in_flight = True
         self._writer.offer(Append(live.table_id, rows, shard=live.shard, beside=beside, done=done))
 
-    def _beside(self, draft: Draft, at: datetime) -> Beside:
+    def _beside(self, draft: Draft, rows: Sequence[Row]) -> Beside:
         """What the database changes with these events: milestones, claims of accounts, whether the table is open."""
-        changes = [
-            (event, after) for event, after in zip(draft.events, draft.states, strict=True) if type(event) is not Played
-        ]
+        every = zip(draft.events, draft.states, rows, strict=True)
+        changes = [(event, after, row) for event, after, row in every if type(event) is not Played]
         if not changes:
             return MOVES_ONLY
         generation = self._generation
-        opened_by = [event.host.account_id for event, _ in changes if isinstance(event, TableCreated)]
-        told = [milestone_of(event, after, at=at, generation=generation) for event, after in changes]
+        opened_by = [event.host.account_id for event, _, _ in changes if isinstance(event, TableCreated)]
+        told = [
+            milestone_of(event, after, at=row.at, generation=generation, chain=row.chain)
+            for event, after, row in changes
+        ]
         return Beside(
             milestones=[(note.number, msgspec.json.encode(note).decode()) for note in told if note is not None],
-            claimed=[event.account_id for event, _ in changes if isinstance(event, SeatTaken)] + opened_by,
-            freed=[event.account_id for event, _ in changes if isinstance(event, SeatFreed)],
+            claimed=[event.account_id for event, _, _ in changes if isinstance(event, SeatTaken)] + opened_by,
+            freed=[event.account_id for event, _, _ in changes if isinstance(event, SeatFreed)],
             opened=draft.table.rules.name if opened_by else None,
             closed=draft.table.phase is Phase.CLOSED,
         )

@@ -16,15 +16,17 @@ from darbar_contracts.admin.disclosure import (
     LoggedEvent,
     LogPage,
     LogRequest,
+    LogVerified,
     StateRequest,
     TableState,
+    VerifyLog,
 )
 from darbar_contracts.frames import TableReason
 from darbar_kit.offload import Offload
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF
 from darbar_table.domain.refusals import refused
-from darbar_table.handlers.log_reader import read_state
+from darbar_table.handlers.log_reader import read_state, verify_log
 from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
 from darbar_table.store.store import TURN_BEGINS, VERSION_MAX, ReplayHead, Store, StoredEvent
@@ -72,6 +74,11 @@ class Disclosure:
         if found is None:
             raise refused(TableReason.VERSION_UNKNOWN)
         return found
+
+    async def verify(self, request: VerifyLog) -> LogVerified:
+        """Raises Refused table_unknown for what is no id; of a table without a log the first version is missing."""
+        table_id = table_id_of(request.table_id)
+        return await self._states.run(verify_log, self._settings.database_url, table_id, request.version, request.chain)
 
     async def frozen(self, _request: FrozenTablesRequest) -> FrozenTables:
         rows = await self._store.frozen_tables(FROZEN_TABLES_MAX)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from darbar_contracts.admin.disclosure import TableState
+from darbar_contracts.admin.disclosure import LogVerified, TableState
 from darbar_contracts.tables import MILESTONES_ANSWERED_MAX, Milestone, MilestonesAnswer, TableTerms
 from darbar_kit.database import Database, queries
 from darbar_table.domain import events
@@ -60,6 +60,12 @@ def read_state(database_url: str, table_id: UUID, version: int) -> TableState | 
     return _with_store(database_url, lambda store: _state(store, table_id, version))
 
 
+def verify_log(database_url: str, table_id: UUID, version: int, chain: str) -> LogVerified:
+    """Every link made again, and the link at a version compared with what others were told (in hex; version 0: with
+    nothing)."""
+    return _with_store(database_url, lambda store: _verified(store, table_id, version, chain))
+
+
 def fingerprint(table: Table) -> str:
     """Equal states have equal ones. The chance of a round is left out: it is an object of its own."""
     return hashlib.sha256(repr(msgspec.structs.replace(table, running=None)).encode()).hexdigest()
@@ -94,13 +100,34 @@ async def _milestones(store: Store, table_id: UUID, after: int, generation: int)
     found: list[Milestone] = []
     table: Table | None = None
     async for row, event, table in _replayed(store, table_id, VERSION_MAX):
-        milestone = milestone_of(event, table, at=row.at, generation=generation)
+        milestone = milestone_of(event, table, at=row.at, generation=generation, chain=row.chain)
         if milestone is None or milestone.number <= after:
             continue
         if len(found) == MILESTONES_ANSWERED_MAX:
             return MilestonesAnswer(milestones=tuple(found), more=True)
         found.append(milestone)
     return None if table is None else MilestonesAnswer(milestones=tuple(found))
+
+
+async def _verified(store: Store, table_id: UUID, version: int, chain: str) -> LogVerified:
+    before: StoredEvent | None = None
+    is_known = version == 0
+    while rows := await store.log_page(
+        table_id, after=0 if before is None else before.version, last=VERSION_MAX, rows_max=PAGE_ROWS
+    ):
+        fault = chain_fault(table_id, rows, after=before)
+        if fault is not None:
+            return LogVerified(str(table_id), fault - 1, fault, "does not follow from the one before")
+        for row in rows:
+            if row.version == version:
+                if row.chain.hex() != chain:
+                    return LogVerified(str(table_id), version, version, "is not the one of which others were told")
+                is_known = True
+        before = rows[-1]
+    last = 0 if before is None else before.version
+    if not is_known:
+        return LogVerified(str(table_id), last, last + 1, f"is missing; others were told of version {version}")
+    return LogVerified(str(table_id), last)
 
 
 async def _state(store: Store, table_id: UUID, version: int) -> TableState | None:
