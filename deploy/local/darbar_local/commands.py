@@ -24,15 +24,14 @@ from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
-from darbar_local.operators import administrators, audits
+from darbar_local.operators import administrators, audits, cluster, databases
 from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
-from darbar_local.servers import PERMISSIONS_OF_USERS, apply_migrations, urls_of_running
+from darbar_local.servers import PERMISSIONS_OF_USERS, urls_of_running
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import (
     PREFIX,
     GivenServers,
     LobbyUrls,
-    MigrateSettings,
     UpSettings,
     load_serve,
     load_up,
@@ -60,8 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _up(asked)
             case "serve":
                 _serve(asked, BY_NAME[asked.service])
-            case "migrate":
-                _migrate(BY_NAME[asked.service])
+            case "migrate" | "provision":
+                databases.run(asked)
+            case "secrets" | "replicate":
+                cluster.run(asked)
             case "thaw" | "void":
                 _operate(asked)
             case "announce" | "drain":
@@ -97,8 +98,7 @@ def command_parser() -> argparse.ArgumentParser:
     serves.add_argument("--host", help="the address to listen on (DARBAR_<SERVICE>_HTTP_HOST, 127.0.0.1)")
     serves.add_argument("--port", type=_number(0, PORT_MAX), help="the port (DARBAR_<SERVICE>_HTTP_PORT, 8080)")
     serves.add_argument("--pid-file", type=Path, help=argparse.SUPPRESS)
-    migrates = commands.add_parser("migrate", help="bring a service's database to what this version needs")
-    migrates.add_argument("service", choices=[name for name, known in BY_NAME.items() if known.database])
+    databases.add_commands(commands)
     for name, help_line in (
         ("thaw", "let a table go on that a fault has stopped"),
         ("void", "end a table: its stakes go back"),
@@ -118,6 +118,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_rebuild(commands)
     administrators.add_commands(commands)
     audits.add_commands(commands)
+    cluster.add_commands(commands)
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser
@@ -205,15 +206,6 @@ def _serve(asked: argparse.Namespace, asked_service: Service) -> None:
             host=settings.http_host if asked.host is None else asked.host,
             port=settings.http_port if asked.port is None else asked.port,
         )
-
-
-def _migrate(asked_service: Service) -> None:
-    settings = load(MigrateSettings, prefix=asked_service.prefix)
-    with failures_told():
-        applied = asyncio.run(
-            apply_migrations(asked_service, owner_url=settings.owner_database_url, service_role=settings.service_role)
-        )
-    print_line("\n".join(applied) if applied else f"{asked_service.name}: nothing to apply")
 
 
 def _operate(asked: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ import asyncpg
 import msgspec
 
 from darbar_contracts.subjects import PERMISSIONS
-from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
+from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, ReleaseLeftOut, migrate
 from darbar_kit.database.provision import DatabaseUrls, owner_role, provision, service_role, url_for
 from darbar_kit.embedded.nats import HOST, NatsFailed, NatsServer
 from darbar_kit.embedded.nats_rights import Permissions
@@ -158,11 +158,13 @@ async def _migrate(service: Service, urls: DatabaseUrls) -> None:
     await apply_migrations(service, owner_url=urls.owner_url, service_role=urls.service_role)
 
 
-async def apply_migrations(service: Service, *, owner_url: str, service_role: str) -> list[str]:
+async def apply_migrations(
+    service: Service, *, owner_url: str, service_role: str, before_roll_out: bool = False
+) -> list[str]:
     """Raises Failure where a person has to decide."""
     try:
-        return await migrate(owner_url, service.migrations, service_role=service_role)
+        return await migrate(owner_url, service.migrations, service_role=service_role, before_roll_out=before_roll_out)
     except DatabaseNewer as error:
         raise Failure(ExitCode.DATA_NEWER, f"{service.name}: {error}") from error
-    except (MigrationEdited, MigrationMisnamed) as error:
+    except (MigrationEdited, MigrationMisnamed, ReleaseLeftOut) as error:
         raise Failure(ExitCode.MIGRATION_REFUSED, f"{service.name}: {error}") from error

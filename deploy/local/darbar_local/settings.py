@@ -60,6 +60,13 @@ class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     service_role: str
 
 
+class ProvisionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from DARBAR_<SERVICE>_OWNER_DATABASE_URL and so on: the roles with the passwords that they shall have."""
+
+    owner_database_url: str
+    database_url: str
+
+
 class LobbyUrls(msgspec.Struct, frozen=True, kw_only=True):
     """Read from DARBAR_LOBBY_DATABASE_URL and DARBAR_LOBBY_NATS_URL, by who acts as the lobby beside it."""
 

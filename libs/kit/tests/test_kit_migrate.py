@@ -6,7 +6,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, migrate
+from darbar_kit.database.migrate import DatabaseNewer, MigrationEdited, MigrationMisnamed, ReleaseLeftOut, migrate
 from darbar_kit.testing import MakeDatabase
 
 
@@ -105,3 +105,32 @@ async def test_without_a_service_role_grants_go_to_who_migrates(url: str, folder
 async def test_a_role_that_is_no_name_is_refused(url: str, folder: Path) -> None:
     with pytest.raises(ValueError, match="role"):
         await migrate(url, folder, service_role="x; DROP TABLE item")
+
+
+async def test_what_comes_after_a_roll_out_waits_until_it_is_over(url: str, folder: Path) -> None:
+    await migrate(url, folder, service_role=None)
+    (folder / "0003_pre_more.sql").write_text("CREATE TABLE more (id int);")
+    (folder / "0004_post_less.sql").write_text("DROP TABLE more;")
+
+    assert await migrate(url, folder, service_role=None, before_roll_out=True) == ["0003_pre_more.sql"]
+    assert await migrate(url, folder, service_role=None) == ["0004_post_less.sql"]
+
+
+async def test_a_release_that_was_left_out_stops_the_next_ones_roll_out(url: str, folder: Path) -> None:
+    (folder / "0001_pre_first.sql").write_text("SELECT 1;")
+    await migrate(url, folder, service_role=None)
+    (folder / "0003_post_less.sql").write_text("SELECT 1;")
+    (folder / "0004_pre_more.sql").write_text("SELECT 1;")
+
+    with pytest.raises(ReleaseLeftOut, match="0003_post_less"):
+        await migrate(url, folder, service_role=None, before_roll_out=True)
+
+    assert await migrate(url, folder, service_role=None) == ["0003_post_less.sql", "0004_pre_more.sql"]
+    await migrate(url, folder, service_role=None, before_roll_out=True)
+
+
+async def test_an_empty_database_has_no_release_that_was_left_out(url: str, folder: Path) -> None:
+    (folder / "0003_post_less.sql").write_text("SELECT 1;")
+    (folder / "0004_pre_more.sql").write_text("SELECT 1;")
+
+    assert (await migrate(url, folder, service_role=None, before_roll_out=True))[-1] == "0004_pre_more.sql"

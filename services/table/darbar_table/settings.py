@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from darbar_contracts.frames import FRAMES_A_SECOND_MAX
 from darbar_contracts.tables import TermsLimits
 
+_PROCESS_NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore.
+    `process_name` begins the ids of this process, which are in paths and NATS subjects.
 
     `trusted_proxies` are addresses and networks whose X-Forwarded-For counts. A limit
     of sockets, or of requests a minute by account, of 0 is none.
@@ -19,6 +24,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     nats_url: str
     token_public_key: str
     process_address: str = "127.0.0.1:8080"
+    process_name: str = "t"
     unsafe_storage: bool = False
     generation: int = 1
     writer_connections: int = 2
@@ -47,3 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     vote_pause_seconds: float = 10.0
     votes_a_minute_max: int = 6
     milestones_late_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not _PROCESS_NAME.fullmatch(self.process_name):
+            raise ValueError("process_name must be 1 to 63 of a-z, 0-9 and -, beginning with a letter")

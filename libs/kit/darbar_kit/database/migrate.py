@@ -37,16 +37,26 @@ class DatabaseNewer(Exception):
     """The database has migrations that this code doesn't know: it has been used by a newer version."""
 
 
+class ReleaseLeftOut(Exception):
+    """A migration that an earlier release does after its roll-out was never applied: that release was left out."""
+
+
 class _Migration(msgspec.Struct, frozen=True):
     name: str
     sql: str
     sha256: str
 
+    @property
+    def comes_after(self) -> bool:
+        """Whether it waits until no process of the release before runs any more."""
+        return self.name[5:].startswith("post_")
 
-async def migrate(url: str, folder: Path, *, service_role: str | None) -> list[str]:
+
+async def migrate(url: str, folder: Path, *, service_role: str | None, before_roll_out: bool = False) -> list[str]:
     """Applies what is missing, in order, and tells what it applied. Safe to run from many processes at once.
 
-    `:service_role` in a file is the role that gets grants; without one it is the role that migrates.
+    `:service_role` in a file is the role that gets grants; without one it is the role that migrates. `before_roll_out`:
+    processes of the release before still run, so `post` migrations at the end wait for a second run.
     """
     if service_role is not None and not _ROLE_NAME.match(service_role):
         raise ValueError(f"not a name for a role: {service_role!r}")
@@ -62,6 +72,8 @@ async def migrate(url: str, folder: Path, *, service_role: str | None) -> list[s
         }
         _refuse_surprises(migrations, applied)
         waiting = [migration for migration in migrations if migration.name not in applied]
+        if before_roll_out:
+            waiting = _without_last_posts(waiting, is_used=bool(applied))
         for migration in waiting:
             await _apply(connection, migration, service_role or "CURRENT_USER")
         return [migration.name for migration in waiting]
@@ -94,6 +106,17 @@ def _refuse_surprises(migrations: list[_Migration], applied: dict[str, str]) -> 
     for migration in migrations:
         if applied.get(migration.name, migration.sha256) != migration.sha256:
             raise MigrationEdited(f"{migration.name} was changed after it had been applied")
+
+
+def _without_last_posts(waiting: list[_Migration], *, is_used: bool) -> list[_Migration]:
+    while waiting and waiting[-1].comes_after:
+        waiting = waiting[:-1]
+    # On an empty database nothing runs that it could stand in the way of.
+    if is_used and (late := [migration.name for migration in waiting if migration.comes_after]):
+        raise ReleaseLeftOut(
+            f"{', '.join(late)} belongs to a release between: roll that one out first, or stop the service and migrate"
+        )
+    return waiting
 
 
 async def _apply(connection: asyncpg.Connection[asyncpg.Record], migration: _Migration, role: str) -> None:

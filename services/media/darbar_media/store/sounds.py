@@ -50,6 +50,12 @@ class JetStreamSounds:
     def __init__(self, jetstream: JetStreamContext) -> None:
         self._jetstream = jetstream
 
+    async def make(self) -> None:
+        """Both buckets are there when this returns."""
+        with bus_errors("making object stores"):
+            for bucket in (SOUND_BUCKET, SOUND_BUCKET_REPORTED):
+                await self._store(bucket)
+
     async def put(self, note_id: UUID, form: Form, sound: bytes) -> None:
         await self._put(SOUND_BUCKET, _name(note_id, form), sound)
 

@@ -49,9 +49,9 @@ DRAIN_SECONDS_MAX = 5.0
 log = structlog.get_logger()
 
 
-def new_process_id() -> str:
-    """Unguessable and fit for a NATS subject."""
-    return f"t{secrets.token_hex(6)}"
+def new_process_id(name: str = "t") -> str:
+    """Unguessable and fit for a NATS subject; begins with `name`, so that a path with it can be routed."""
+    return f"{name}-{secrets.token_hex(6)}"
 
 
 class TableNode:
@@ -72,7 +72,7 @@ class TableNode:
         self.settings = settings
         self.metrics = metrics
         self.codecs = Codecs()
-        self.process_id = new_process_id()
+        self.process_id = new_process_id(settings.process_name)
         self.store = store
         self._registry = registry
         self._supervisor = supervisor
