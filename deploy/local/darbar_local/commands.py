@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 import uvloop
+from aiohttp import web
 
 from darbar_contracts import subjects
 from darbar_contracts.lobby import ChangeMaintenance, Maintenance
@@ -24,12 +25,16 @@ from darbar_kit.settings import SettingsInvalid, environment, load
 from darbar_local.child_processes import write_pid_file
 from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
+from darbar_local.gateway.many_processes import build_gateway
 from darbar_local.operators import administrators, audits, cluster, databases
 from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
+from darbar_local.restarts import Restarts
 from darbar_local.servers import PERMISSIONS_OF_USERS, urls_of_running
 from darbar_local.services import BY_NAME, Service
 from darbar_local.settings import (
+    GATEWAY_PREFIX,
     PREFIX,
+    GatewaySettings,
     GivenServers,
     LobbyUrls,
     UpSettings,
@@ -59,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _up(asked)
             case "serve":
                 _serve(asked, BY_NAME[asked.service])
+            case "gateway":
+                _serve_gateway()
             case "migrate" | "provision":
                 databases.run(asked)
             case "secrets" | "replicate":
@@ -98,6 +105,7 @@ def command_parser() -> argparse.ArgumentParser:
     serves.add_argument("--host", help="the address to listen on (DARBAR_<SERVICE>_HTTP_HOST, 127.0.0.1)")
     serves.add_argument("--port", type=_number(0, PORT_MAX), help="the port (DARBAR_<SERVICE>_HTTP_PORT, 8080)")
     serves.add_argument("--pid-file", type=Path, help=argparse.SUPPRESS)
+    commands.add_parser("gateway", help="one public port before the processes that DARBAR_GATEWAY_* name")
     databases.add_commands(commands)
     for name, help_line in (
         ("thaw", "let a table go on that a fault has stopped"),
@@ -206,6 +214,23 @@ def _serve(asked: argparse.Namespace, asked_service: Service) -> None:
             host=settings.http_host if asked.host is None else asked.host,
             port=settings.http_port if asked.port is None else asked.port,
         )
+
+
+def _serve_gateway() -> None:
+    settings = load(GatewaySettings, prefix=GATEWAY_PREFIX)
+    logs.configure("gateway", level=settings.log_level)
+    with failures_told():
+        service.run(_gateway_of, settings, host=settings.http_host, port=settings.http_port)
+
+
+def _gateway_of(settings: GatewaySettings) -> web.Application:
+    base_urls = {
+        "lobby": settings.lobby,
+        "table": settings.table,
+        "wallet": settings.wallet,
+        "media": settings.media,
+    }
+    return build_gateway(base_urls, Restarts(), Path(settings.web))
 
 
 def _operate(asked: argparse.Namespace) -> None:

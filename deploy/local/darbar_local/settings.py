@@ -13,6 +13,7 @@ from darbar_local.wiring import READY_SECONDS_MAX, example, variables
 
 PREFIX = "DARBAR_"
 ADMIN_PREFIX = "DARBAR_ADMIN_"
+GATEWAY_PREFIX = "DARBAR_GATEWAY_"
 # Of test runs; whoever starts `darbar` in one need not hide them.
 _OF_TESTS = "DARBAR_TEST_"
 
@@ -51,6 +52,17 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
     http_host: str = "127.0.0.1"
     http_port: int = 8080
     log_level: str = "info"
+
+
+class GatewaySettings(ServeSettings, frozen=True, kw_only=True):
+    """Read from DARBAR_GATEWAY_TABLE and so on: for each service where its processes are, as `http://host:port`. `web`
+    has the built web client, if there is one."""
+
+    lobby: tuple[str, ...]
+    table: tuple[str, ...]
+    wallet: tuple[str, ...]
+    media: tuple[str, ...]
+    web: str = "web/dist"
 
 
 class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +105,7 @@ def load_up(environ: Mapping[str, str]) -> UpSettings:
             service.settings(variables(service, wiring, address="127.0.0.1:1", given=environ))
         except SettingsInvalid as error:
             problems += error.problems
-    own = [*names(UpSettings, PREFIX), *names(AdminSettings, ADMIN_PREFIX)]
+    own = [*names(UpSettings, PREFIX), *names(AdminSettings, ADMIN_PREFIX), *names(GatewaySettings, GATEWAY_PREFIX)]
     known = [*own, *(name for service in ALL for name in _names_of(service))]
     problems += unknown(_without_tests(environ), known, prefix=PREFIX)
     if problems:
