@@ -14,8 +14,8 @@ import msgspec
 
 ROOT = Path(__file__).resolve().parents[1]
 OVERLAYS = ("overlays/local", "overlays/production")
-MIGRATIONS = ("migrations/before", "migrations/after")
-EVERYTHING = OVERLAYS + MIGRATIONS
+JOBS = ("jobs/before", "jobs/after")
+EVERYTHING = OVERLAYS + JOBS
 RENDER_SECONDS_MAX = 60
 _POD_KINDS = ("Deployment", "StatefulSet", "Job")
 _BETWEEN = re.compile(r"^---$", re.MULTILINE)

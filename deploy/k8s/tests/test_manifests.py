@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from rendered import (
     EVERYTHING,
-    MIGRATIONS,
+    JOBS,
     OVERLAYS,
     Manifest,
     containers_of,
@@ -67,11 +67,10 @@ def test_names_fit_and_nothing_is_there_twice(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", EVERYTHING)
 def test_selectors_find_the_pods_that_are_meant(folder: str) -> None:
-    for workload in workloads(folder):
-        if workload["kind"] != "Job":
-            wanted = workload["spec"]["selector"]["matchLabels"]
-            assert wanted.items() <= labels_of(workload).items()
-            assert [name_of(other) for other in selected(folder, wanted)] == [name_of(workload)]
+    for workload in of_kind(folder, "Deployment", "StatefulSet"):
+        wanted = workload["spec"]["selector"]["matchLabels"]
+        assert wanted.items() <= labels_of(workload).items()
+        assert [name_of(other) for other in selected(folder, wanted)] == [name_of(workload)]
         for spread in pod_of(workload).get("topologySpreadConstraints", []):
             assert spread["labelSelector"]["matchLabels"].items() <= labels_of(workload).items()
     for manifest in of_kind(folder, "PodDisruptionBudget"):
@@ -135,8 +134,8 @@ def test_what_a_container_refers_to_is_there(folder: str) -> None:
         claimed = {name_of(claim) for claim in workload["spec"].get("volumeClaimTemplates", [])}
         for container in containers_of(workload):
             assert {mount["name"] for mount in container.get("volumeMounts", [])} <= volumes | claimed
-        if (priority := pod_of(workload).get("priorityClassName")) is not None:
-            assert one(folder, "PriorityClass", priority)
+    priorities = {pod_of(workload).get("priorityClassName") for workload in workloads(folder)} - {None}
+    assert priorities <= {name_of(found) for found in of_kind(folder, "PriorityClass")}
 
 
 @pytest.mark.parametrize("folder", EVERYTHING)
@@ -145,10 +144,9 @@ def test_quantities_are_quantities(folder: str) -> None:
         for given in (container["resources"]["requests"], container["resources"]["limits"]):
             assert all(QUANTITY.fullmatch(str(quantity)) for quantity in given.values()), given
         assert "memory" in container["resources"]["limits"]
-    for workload in workloads(folder):
-        for volume in pod_of(workload).get("volumes", []):
-            if "emptyDir" in volume:
-                assert QUANTITY.fullmatch(volume["emptyDir"]["sizeLimit"])
+    volumes = [volume for workload in workloads(folder) for volume in pod_of(workload).get("volumes", [])]
+    sizes = [volume["emptyDir"]["sizeLimit"] for volume in volumes if "emptyDir" in volume]
+    assert all(QUANTITY.fullmatch(size) for size in sizes), sizes
 
 
 @pytest.mark.parametrize("quantity", ["256Mo", "1 Gi", "one", "-1", "1.Gi", ""])
@@ -194,15 +192,15 @@ def test_an_image_that_may_become_another_one_is_found(image: str) -> None:
 
 
 def test_each_database_is_migrated_before_and_after_a_roll_out() -> None:
-    for folder, arguments in zip(MIGRATIONS, (["--before-roll-out"], []), strict=True):
-        for service in ALL:
-            if service.database:
-                job = one(folder, "Job", f"{service.name}-{Path(folder).name}-roll-out")
-                *_, container = containers_of(job)
-                assert container["args"] == ["migrate", service.name, *arguments]
-                given = environment_of(folder, container)
-                assert given[f"{service.prefix}SERVICE_ROLE"] == f"{service.database}_service"
-        assert len(rendered(folder)) == sum(bool(service.database) for service in ALL)
+    with_database = [service for service in ALL if service.database]
+    for folder, arguments in zip(JOBS, (["--before-roll-out"], []), strict=True):
+        for service in with_database:
+            job = one(folder, "Job", f"{service.name}-{Path(folder).name}-roll-out")
+            *_, container = containers_of(job)
+            assert container["args"] == ["migrate", service.name, *arguments]
+            given = environment_of(folder, container)
+            assert given[f"{service.prefix}SERVICE_ROLE"] == f"{service.database}_service"
+        assert len(rendered(folder)) == len(with_database)
 
 
 def of_service(folder: str, name: str) -> Manifest:

@@ -123,9 +123,10 @@ def test_pods_are_replaced_one_at_a_time_and_never_all_evicted(folder: str) -> N
         assert one(folder, "PodDisruptionBudget", service.name)["spec"]["maxUnavailable"] == 1
         assert workload["spec"]["minReadySeconds"] > 0
         if workload["kind"] == "Deployment":
-            assert workload["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
+            at_once = workload["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"]
         else:
-            assert workload["spec"]["updateStrategy"] == {"type": "RollingUpdate"}
+            at_once = workload["spec"]["updateStrategy"].get("rollingUpdate", {}).get("partition", 0)
+        assert at_once == 0
 
 
 def test_pods_of_a_service_are_spread_over_zones_and_nodes() -> None:
