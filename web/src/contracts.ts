@@ -184,6 +184,12 @@ export interface EndSession {
   refresh_token?: string | null;
 }
 
+/** One page of a ledger, newest first; `next_before` None: that was all. */
+export interface EntryList {
+  entries: WalletEntry[];
+  next_before?: number | null;
+}
+
 /** One version of the table as this seat may see it. */
 export interface EventFrame {
   type: "event";

@@ -1,6 +1,6 @@
 /** What is asked over HTTP about players: profiles, leaderboards, coins, blocks. */
 
-import type { BlockList, GameList, Leaderboard, Profile, ToppedUp, WalletView } from "../contracts";
+import type { BlockList, EntryList, GameList, Leaderboard, Profile, ToppedUp, WalletView } from "../contracts";
 import { ask } from "./http";
 import { asAccount } from "./session";
 
@@ -25,7 +25,11 @@ export function games(handle: string, after: string): Promise<GameList> {
 export const leaders = (game: string, week: string, after: number | null): Promise<Leaderboard> =>
   ask<Leaderboard>("GET", `/v1/leaderboards/${part(game)}${query({ week, after })}`);
 
-export const wallet = (before: number | null): Promise<WalletView> => asAccount<WalletView>("GET", `/v1/me/wallet${query({ before })}`);
+export const wallet = (): Promise<WalletView> => asAccount<WalletView>("GET", "/v1/me/wallet?limit=1");
+
+/** The lines of the own ledger before this one; `reason` empty: for every reason. */
+export const entries = (reason: string, before: number | null): Promise<EntryList> =>
+  asAccount<EntryList>("GET", `/v1/me/wallet/entries${query({ reason, before })}`);
 export const topUp = (): Promise<ToppedUp> => asAccount<ToppedUp>("POST", "/v1/me/top-ups", { once: true });
 
 export const blocks = (): Promise<BlockList> => asAccount<BlockList>("GET", "/v1/me/blocks");
