@@ -32,6 +32,9 @@ SERVER_FRAMES = (
     frames.Done,
     frames.Heartbeat,
     frames.Said,
+    frames.MicrophoneHeld,
+    frames.UploadTicketGiven,
+    frames.NoteReady,
     frames.Announced,
     frames.Closing,
 )

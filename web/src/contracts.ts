@@ -23,6 +23,12 @@ export interface AnswerVote {
   agree: boolean;
 }
 
+/** Ask for the table's microphone, to record the voice note of this round (TL-47): answered with `upload_ticket`. */
+export interface AskMicrophone {
+  type: "ask_microphone";
+  id: string;
+}
+
 export interface AskTrump {
   type: "ask_trump";
   id: string;
@@ -57,6 +63,12 @@ export interface BlockList {
 export interface Call {
   seat: number;
   points?: number | null;
+}
+
+/** Give the microphone back without a note; it was this round's (TL-47). */
+export interface CancelNote {
+  type: "cancel_note";
+  id: string;
 }
 
 /** GET /v1/games. */
@@ -504,6 +516,13 @@ export interface MeChanged {
   refresh_token?: string | null;
 }
 
+/** Who records just now, and for how long the microphone is held for them; `seat` None: nobody (TL-47). */
+export interface MicrophoneHeld {
+  type: "microphone";
+  seat: number | null;
+  remaining_ms?: number | null;
+}
+
 /** Hear no more, or again, at this table what the player in this seat says (TL-45). */
 export interface Mute {
   type: "mute";
@@ -551,6 +570,17 @@ export interface NewTable {
   turn_seconds?: number | null;
   visibility?: "private" | "public";
   bot_level?: "easy" | "normal" | "strong";
+}
+
+/** A voice note of the player in this seat, for who was seated when it was sent: all play it together, at `plays_at`. */
+export interface NoteReady {
+  type: "note_ready";
+  note_id: string;
+  seat: number | null;
+  milliseconds: number;
+  plays_at: string;
+  plays_in_ms: number;
+  path: string;
 }
 
 export interface PassBid {
@@ -856,6 +886,13 @@ export interface ToppedUp {
   balance_coins: number | null;
 }
 
+/** To whoever has the microphone: goes with the recording to POST /v1/voice-notes, as the header Upload-Ticket. */
+export interface UploadTicketGiven {
+  type: "upload_ticket";
+  id: string;
+  ticket: string;
+}
+
 /** A vote that runs, the same for everybody: who has asked, who has agreed, who has not answered yet. */
 export interface VoteView {
   number: number;
@@ -1012,6 +1049,8 @@ export type ClientFrame =
   | ChangeOptions
   | Say
   | Mute
+  | AskMicrophone
+  | CancelNote
   | SeedCommit
   | SeedOpen
   | ChooseTrump
@@ -1031,6 +1070,9 @@ export type ServerFrame =
   | Done
   | Heartbeat
   | Said
+  | MicrophoneHeld
+  | UploadTicketGiven
+  | NoteReady
   | Announced
   | Closing;
 

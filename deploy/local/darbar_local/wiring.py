@@ -60,6 +60,7 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case "table":
             made |= {"token_public_key": public_key_pem(wiring.token_private_key), "process_address": address}
+            made["ticket_key"] = wiring.ticket_key
             if wiring.behind_gateway:
                 made["trusted_proxies"] = TRUSTED_PROXIES
         case "wallet":

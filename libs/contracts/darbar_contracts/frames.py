@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
@@ -139,6 +140,19 @@ class Mute(Frame, frozen=True, tag="mute"):
     muted: bool
 
 
+class AskMicrophone(Frame, frozen=True, tag="ask_microphone"):
+    """Ask for the table's microphone, to record the voice note of this round (TL-47): answered with `upload_ticket`
+    and `done`."""
+
+    id: CommandId
+
+
+class CancelNote(Frame, frozen=True, tag="cancel_note"):
+    """Give the microphone back without a note; it was this round's (TL-47). It is answered with `done`."""
+
+    id: CommandId
+
+
 class SeedCommit(Frame, frozen=True, tag="seed_commit"):
     """During a count-in: sha256 in hex of the string this client adds to the next deal's chance."""
 
@@ -170,6 +184,8 @@ TABLE_FRAMES = (
     ChangeOptions,
     Say,
     Mute,
+    AskMicrophone,
+    CancelNote,
     SeedCommit,
     SeedOpen,
 )
@@ -306,6 +322,32 @@ class Said(ServerFrame, frozen=True, tag="said"):
     phrase: str
 
 
+class MicrophoneHeld(ServerFrame, frozen=True, tag="microphone"):
+    """Who records just now, and for how long the microphone is held for them; `seat` None: nobody (TL-47)."""
+
+    seat: int | None
+    remaining_ms: int | None = None
+
+
+class UploadTicketGiven(ServerFrame, frozen=True, tag="upload_ticket"):
+    """To whoever has the microphone: goes with the recording to POST /v1/voice-notes, as the header Upload-Ticket."""
+
+    id: str
+    ticket: str
+
+
+class NoteReady(ServerFrame, frozen=True, tag="note_ready"):
+    """A voice note of the player in this seat, for who was seated when it was sent: all play it together, at `plays_at`
+    or at once when that is over (TL-49). `path` needs no token for ten minutes; `seat` None: they have left."""
+
+    note_id: str
+    seat: int | None
+    milliseconds: int
+    plays_at: datetime
+    plays_in_ms: int
+    path: str
+
+
 class Announced(ServerFrame, frozen=True, tag="announced"):
     """What operators tell every table, for instance that maintenance is near; None: no more (TL-40)."""
 
@@ -324,4 +366,17 @@ class Closing(ServerFrame, frozen=True, tag="closing"):
 
 
 HEARTBEAT_SECONDS = 5
-AnyServerFrame = Welcome | Snapshot | EventFrame | RefusedFrame | Done | Heartbeat | Said | Announced | Closing
+AnyServerFrame = (
+    Welcome
+    | Snapshot
+    | EventFrame
+    | RefusedFrame
+    | Done
+    | Heartbeat
+    | Said
+    | MicrophoneHeld
+    | UploadTicketGiven
+    | NoteReady
+    | Announced
+    | Closing
+)

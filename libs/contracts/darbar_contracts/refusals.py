@@ -162,6 +162,8 @@ class Reason(StrEnum):
 
     # Voice notes.
     LINK_INVALID = "link_invalid", 403, "This link is not valid, or not valid any more."
+    MICROPHONE_TAKEN = "microphone_taken", 409, "Somebody else is recording."
+    NOTES_NOT_HERE = "notes_not_here", 409, "There are voice notes once two people have begun a game together."
     MICROPHONE_NOT_HELD = "microphone_not_held", 409, "You don't have the microphone, or its time is over."
     NOTE_NOT_FOR_YOU = "note_not_for_you", 403, "You were not at the table when this was sent."
     NOTE_OWN = "note_own", 409, "This is your own voice note."

@@ -17,6 +17,7 @@ from darbar_contracts.tables import (
     ShardsHanded,
     WhereRequest,
 )
+from darbar_contracts.voice import NoteStep
 from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.announcer import Announcer
@@ -70,6 +71,7 @@ async def serve_node(
         await bus.serve(subjects.table_create(process_id), CreateTable, creator.create),
         await bus.serve(subjects.table_look(process_id), LookRequest, questions.look),
         await bus.serve(subjects.table_leave_alone(process_id), LeaveAloneRequest, questions.leave_alone),
+        await bus.serve(subjects.table_note(process_id), NoteStep, node.microphones.take),
         await bus.serve(subjects.table_operate(process_id), OperateTable, operations.operate),
         await bus.serve(subjects.table_take(process_id), ShardsHanded, questions.take),
         await bus.listen(subjects.table_relay(process_id), ToOwner, relayed.hear),

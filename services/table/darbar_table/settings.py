@@ -16,8 +16,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`process_address` is host:port where this process's sockets are reached. `generation` grows with a restore.
     `process_name` begins the ids of this process, which are in paths and NATS subjects.
 
-    `trusted_proxies` are addresses and networks whose X-Forwarded-For counts. A limit
-    of sockets, or of requests a minute by account, of 0 is none.
+    `trusted_proxies` are addresses and networks whose X-Forwarded-For counts.
+    `ticket_key` is media's too; empty: nobody sends voice notes. A limit of sockets, or of requests a minute by
+    account, of 0 is none.
     """
 
     database_url: str
@@ -37,6 +38,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     replays_a_minute_max: int = 60
     audits_a_minute_max: int = 10
     phrases_a_minute_max: int = 12
+    ticket_key: str = ""
+    microphone_seconds: float = 10.0
+    upload_seconds: float = 15.0
     count_in_seconds: float = 7.0
     bot_pause_seconds_min: float = 0.6
     bot_pause_seconds_max: float = 1.6

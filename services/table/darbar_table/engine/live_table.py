@@ -14,6 +14,7 @@ from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import table_socket_path
 from darbar_table.domain.commands import Command
 from darbar_table.domain.events import CountInStarted, Played, RoundStarted, SeatEvent, SeatsSwapped, TableEvent
+from darbar_table.domain.microphone import FREE
 from darbar_table.domain.state import Table
 from darbar_table.domain.timers import Timer
 from darbar_table.engine.round_start import RoundStart
@@ -95,6 +96,7 @@ class LiveTable:
         "frozen",
         "ids",
         "in_flight",
+        "microphone",
         "mutes",
         "round_start",
         "shard",
@@ -120,6 +122,7 @@ class LiveTable:
         self.sockets: list[Connection] = []
         self.round_start = self.count_in_start = RoundStart(table)
         self.ids: dict[str, Ids] = {}
+        self.microphone = FREE
         self.mutes: dict[tuple[str, str], None] = {}
         self.timers: dict[Timer, float] = {}
         self.absences: dict[str, float] = {}

@@ -26,6 +26,7 @@ from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.handover import Handover
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.loading import Loaded, Loader
+from darbar_table.engine.microphones import Microphones
 from darbar_table.engine.owner import Owner
 from darbar_table.engine.presence import Presence
 from darbar_table.engine.table_timers import UNHEARD_SECONDS, TableTimers
@@ -89,6 +90,7 @@ class TableNode:
         self.effects = Effects(
             settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self.spawn
         )
+        self.microphones = Microphones(settings, bus=bus, find=self.find, spawn=self.spawn)
         self.loader = self._loader()
         self.handover = self._handover(bus)
 

@@ -12,6 +12,8 @@ import msgspec
 
 from darbar_contracts.frames import (
     PROTOCOL,
+    AskMicrophone,
+    CancelNote,
     Done,
     Mute,
     RefusedFrame,
@@ -153,6 +155,7 @@ class LocalGateway:
         socket.send(_encode(Welcome(PROTOCOL, table.table_id, seat, table.version, self._announcer.text)))
         for frame in missed:
             socket.send(frame)
+        self._node.microphones.show(live, socket)
         if socket not in live.sockets:
             self._node.presence.attach(live, socket)
 
@@ -193,6 +196,9 @@ class LocalLink:
             return
         if isinstance(frame, Say | Mute):
             self._talk_of(frame, reply)
+            return
+        if isinstance(frame, AskMicrophone | CancelNote):
+            self._node.microphones.hear(self._live, self._socket, frame, reply)
             return
         act = Act(person=person, frame=frame, digest=digest)
         if isinstance(frame, Sit):
