@@ -85,7 +85,7 @@ MAKES_THE_STREAM = {f"$JS.API.STREAM.INFO.{MILESTONE_STREAM}", f"$JS.API.STREAM.
 LET_THROUGH: Mapping[str, set[str]] = {
     "lobby": {
         *(TABLE_WHERE, TABLE_MILESTONES, table_create("p1"), table_look("p1"), table_leave_alone("p1"), WALLET_GRANT),
-        *(MEDIA_JUDGE_NOTE, MEDIA_VOICE_RIGHTS),
+        *(MEDIA_JUDGE_NOTE, MEDIA_VOICE_RIGHTS, table_operate("p1")),
         *MAKES_THE_STREAM,
         f"$JS.API.CONSUMER.INFO.{MILESTONE_STREAM}.lobby",
         f"$JS.API.CONSUMER.MSG.NEXT.{MILESTONE_STREAM}.lobby",
@@ -95,12 +95,13 @@ LET_THROUGH: Mapping[str, set[str]] = {
     },
     "table": {
         *(WALLET_STAKE, WALLET_SETTLE, WALLET_REFUND, WALLET_BALANCES, BOT_DECIDE, milestone(TABLE_ID)),
+        MEDIA_VOICE_RIGHTS,
         *MAKES_THE_STREAM,
     },
     "wallet": set(),
     "media": {
         *(f"$JS.API.STREAM.{verb}.{SOUND_STREAM}" for verb in ("INFO", "CREATE", "MSG.GET", "PURGE")),
-        f"$O.{SOUND_BUCKET}.C.x",
+        *(f"$O.{SOUND_BUCKET}.C.x", TABLE_WHERE),
     },
     "bot": set(),
     "admin": {TABLE_WHERE, table_operate("p1")},

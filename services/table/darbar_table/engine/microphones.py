@@ -72,7 +72,7 @@ class Microphones:
         except Refused as refusal:
             _refuse(reply, refusal)
         else:
-            self._spawn(self._ask(live, socket, frame, reply, self._seal))
+            self._spawn(self._ask(live, socket, frame, reply, seal=self._seal))
 
     def show(self, live: LiveTable, socket: Connection) -> None:
         """To somebody who has just come, when somebody records."""
@@ -97,7 +97,9 @@ class Microphones:
                 _play(live, step.ticket, step.step, now)
         return NoteStepTaken()
 
-    async def _ask(self, live: LiveTable, socket: Connection, frame: AskMicrophone, reply: Reply, seal: Seal) -> None:
+    async def _ask(
+        self, live: LiveTable, socket: Connection, frame: AskMicrophone, reply: Reply, *, seal: Seal
+    ) -> None:
         try:
             await self._refuse_banned(socket.account_id)
             made = microphone.granted(
