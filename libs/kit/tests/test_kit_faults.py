@@ -110,6 +110,25 @@ async def test_a_closed_tunnel_drops_and_refuses_and_opens_at_the_same_place(nat
         await bus.close()
 
 
+async def test_a_silent_tunnel_keeps_everybody_and_lets_them_wait(nats_server: str) -> None:
+    async with Tunnel.to(nats_server) as tunnel:
+        bus = await Bus.connect(tunnel.url, name="shop")
+        tunnel.fall_silent()
+        waiting = asyncio.create_task(bus.client.flush(timeout=10))
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(tunnel.url.rpartition(":")[2]))
+        newcomer = asyncio.create_task(reader.readline())
+        # Another way is quicker than this one: what it passes on would have come long ago.
+        other = await Bus.connect(nats_server, name="shop")
+        await other.client.flush()
+        assert (waiting.done(), newcomer.done(), bus.connected) == (False, False, True)
+        tunnel.speak_again()
+        await waiting
+        assert (await newcomer).startswith(b"INFO")
+        writer.close()
+        await bus.close()
+        await other.close()
+
+
 def test_a_manual_clock_moves_only_by_hand() -> None:
     clock = ManualClock()
     before = clock()

@@ -73,7 +73,7 @@ class Reloads:
         return after
 
     def _is_snapshot_of_now(self, frame: Frame) -> bool:
-        return frame["type"] == "snapshot" and frame["version"] == self.live.table.version
+        return bool(frame["type"] == "snapshot" and frame["version"] == self.live.table.version)
 
     def _follow(self) -> None:
         """What dan holds, by what was told of it."""

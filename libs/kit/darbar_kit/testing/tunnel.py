@@ -11,7 +11,8 @@ CHUNK_BYTES = 64 * 1024
 
 
 class Tunnel:
-    """Passes everything on in both directions; closed, it refuses whoever comes and has dropped who was there.
+    """Passes everything on in both directions; closed, it refuses whoever comes and has dropped who was there. Silent,
+    it takes everybody and passes nothing on, as a network does that loses what is sent.
 
     `listening`: keeps what the server says on each connection, in `heard`.
     """
@@ -23,6 +24,8 @@ class Tunnel:
         self._port = 0
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._speaks = asyncio.Event()
+        self._speaks.set()
 
     @classmethod
     @asynccontextmanager
@@ -52,6 +55,13 @@ class Tunnel:
             writer.transport.abort()
         await self._server.wait_closed()
 
+    def fall_silent(self) -> None:
+        self._speaks.clear()
+
+    def speak_again(self) -> None:
+        """What was sent meanwhile arrives."""
+        self._speaks.set()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             back_reader, back_writer = await asyncio.open_connection(self._parts.hostname, self._parts.port)
@@ -64,14 +74,17 @@ class Tunnel:
         if heard is not None:
             self.heard.append(heard)
         ways = ((reader, back_writer, None), (back_reader, writer, heard))
-        await asyncio.gather(*(_pass_on(*way) for way in ways), return_exceptions=True)
+        await asyncio.gather(*(self._pass_on(*way) for way in ways), return_exceptions=True)
         self._writers -= {writer, back_writer}
 
-
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: bytearray | None) -> None:
-    while chunk := await reader.read(CHUNK_BYTES):
-        if heard is not None:
-            heard += chunk
-        writer.write(chunk)
-        await writer.drain()
-    writer.close()
+    async def _pass_on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: bytearray | None
+    ) -> None:
+        while chunk := await reader.read(CHUNK_BYTES):
+            await self._speaks.wait()
+            if heard is not None:
+                heard += chunk
+            writer.write(chunk)
+            await writer.drain()
+        await self._speaks.wait()
+        writer.close()
