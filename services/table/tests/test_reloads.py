@@ -98,6 +98,16 @@ async def four(stack: Stack) -> tuple[Reloads, Player, Player, Player]:
     return Reloads(stack, table_id, dan), ann, bob, cyn
 
 
+async def round_with_reloads(table: Reloads) -> None:
+    turns = 0
+    while table.live.table.phase is Phase.PLAYING:
+        if turns in TURNS_LOOKED_AT:
+            await table.same_after_a_reload()
+        await table.one_plays()
+        turns += 1
+    assert turns > max(TURNS_LOOKED_AT)
+
+
 @pytest.mark.ruling("TL-41")
 @pytest.mark.ruling("TL-42")
 async def test_tl_42_a_reload_in_every_phase_gives_the_same_hand_and_turn(start_table: StartTable) -> None:
@@ -119,13 +129,7 @@ async def test_tl_42_a_reload_in_every_phase_gives_the_same_hand_and_turn(start_
     stack.wallet.release()
     await table.until(Phase.PLAYING)
     stack.wallet.hold()
-    turns = 0
-    while table.live.table.phase is Phase.PLAYING:
-        if turns in TURNS_LOOKED_AT:
-            await table.same_after_a_reload()
-        await table.one_plays()
-        turns += 1
-    assert turns > max(TURNS_LOOKED_AT)
+    await round_with_reloads(table)
     await table.until(Phase.SETTLING)
     await table.same_after_a_reload()
     stack.wallet.release()
