@@ -1,4 +1,4 @@
-"""What the lobby is asked and told over NATS: maintenance, and who blocks whom."""
+"""What the lobby is asked and told over NATS: maintenance, who blocks whom, who is banned."""
 
 from __future__ import annotations
 
@@ -59,3 +59,17 @@ class BlockChanged(msgspec.Struct, frozen=True):
     account_id: str
     blocked_id: str
     is_blocked: bool
+
+
+# The role in the token of an account that may look around and sit at no table.
+BANNED_ROLE = "banned"
+
+
+class AccountShutOut(msgspec.Struct, frozen=True):
+    """An account is banned or no more: its sockets end at once, and no table takes a token that it has now. `code` and
+    `message` are told to its clients. `is_over`: it may come back."""
+
+    account_id: str
+    code: str
+    message: str
+    is_over: bool = False

@@ -59,6 +59,7 @@ class Reason(StrEnum):
     # Accounts and sessions.
     ACCOUNT_UNKNOWN = "account_unknown", 401, "There is no account for this token any more."
     AVATAR_UNKNOWN = "avatar_unknown", 422, "There is no such avatar."
+    BANNED = "banned", 403, "This account has been banned."
     CREDENTIALS_WRONG = "credentials_wrong", 401, "This name and password do not belong together."
     NAME_LOGIN_INVALID = "name_login_invalid", 422, "A login name has 3 to 32 of a-z, 0-9, _ . and -."
     NAME_LOGIN_TAKEN = "name_login_taken", 409, "Somebody else has this login name."
@@ -78,6 +79,8 @@ class Reason(StrEnum):
     NOT_ADMINISTRATOR = "not_administrator", 403, "This is for those who run Darbar."
     SECOND_FACTOR_MISSING = "second_factor_missing", 403, "Give the second factor first."
     SECOND_FACTOR_WRONG = "second_factor_wrong", 401, "This code is wrong, was used before, or came too late."
+
+    BAN_UNKNOWN = "ban_unknown", 404, "There is no such ban."
 
     # The catalogue of games, the directory of tables.
     CODE_UNKNOWN = "code_unknown", 404, "No table has this code."

@@ -32,6 +32,7 @@ from darbar_contracts.api import (
     TableSeen,
     ToppedUp,
 )
+from darbar_contracts.own.data import DeleteMe, MyData
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import CSV, HTML, JSON, MARKDOWN, Route
 from darbar_contracts.voice_routes import MEDIA
@@ -42,6 +43,7 @@ _OF_FACES = (Reason.AVATAR_UNKNOWN, Reason.NAME_NOT_ALLOWED)
 # The table process has its own say.
 _OF_NEW_TABLES = (
     Reason.ACCOUNT_UNKNOWN,
+    Reason.BANNED,
     Reason.DRAINING,
     Reason.GAME_UNKNOWN,
     Reason.OPTION_INVALID,
@@ -71,6 +73,8 @@ LOBBY: tuple[Route, ...] = (
         body=NewSession,
         answers={201: Session},
         reasons=(
+            Reason.ACCOUNT_UNKNOWN,
+            Reason.BANNED,
             Reason.CREDENTIALS_WRONG,
             Reason.REFRESH_TOKEN_EXPIRED,
             Reason.REFRESH_TOKEN_INVALID,
@@ -95,7 +99,7 @@ LOBBY: tuple[Route, ...] = (
         path="/v1/me",
         does="The own account, and the table where one sits.",
         answers={200: Me},
-        reasons=(Reason.ACCOUNT_UNKNOWN,),
+        reasons=(Reason.ACCOUNT_UNKNOWN, Reason.BANNED),
     ),
     Route(
         name="change_me",
@@ -107,12 +111,30 @@ LOBBY: tuple[Route, ...] = (
         reasons=(
             *_OF_FACES,
             Reason.ACCOUNT_UNKNOWN,
+            Reason.BANNED,
             Reason.CREDENTIALS_WRONG,
             Reason.NAME_LOGIN_INVALID,
             Reason.NAME_LOGIN_TAKEN,
             Reason.PASSWORD_INVALID,
             Reason.PASSWORD_MISSING,
         ),
+    ),
+    Route(
+        name="export_me",
+        method="GET",
+        path="/v1/me/export",
+        does="All that is kept of the own account.",
+        answers={200: MyData},
+        reasons=(Reason.ACCOUNT_UNKNOWN, Reason.BANNED),
+    ),
+    Route(
+        name="delete_me",
+        method="DELETE",
+        path="/v1/me",
+        does="Deletes the own account for good; ledger and logs keep its id, which then stands for nobody.",
+        body=DeleteMe,
+        answers={204: None},
+        reasons=(Reason.ACCOUNT_UNKNOWN, Reason.BANNED, Reason.CREDENTIALS_WRONG),
     ),
     Route(
         name="top_up",
@@ -302,7 +324,7 @@ TABLE: tuple[Route, ...] = (
         does="The log of a table's finished rounds.",
         query=ReplayQuery,
         answers={200: Replay},
-        reasons=(Reason.TABLE_PRIVATE, Reason.TABLE_UNKNOWN),
+        reasons=(Reason.BANNED, Reason.TABLE_PRIVATE, Reason.TABLE_UNKNOWN),
     ),
     Route(
         name="audit",
@@ -310,7 +332,7 @@ TABLE: tuple[Route, ...] = (
         path="/v1/tables/{table_id}/audit",
         does="Whether what the server has stored of a table holds together, for those who sat there.",
         answers={200: TableAudit},
-        reasons=(Reason.TABLE_PRIVATE, Reason.TABLE_UNKNOWN, Refusal.NOT_NOW),
+        reasons=(Reason.BANNED, Reason.TABLE_PRIVATE, Reason.TABLE_UNKNOWN, Refusal.NOT_NOW),
     ),
 )
 WALLET: tuple[Route, ...] = (

@@ -22,6 +22,7 @@ LOBBY_MAINTENANCE = "lobby.maintenance"
 LOBBY_MAINTENANCE_CHANGED = "lobby.maintenance_changed"
 LOBBY_BLOCKERS = "lobby.blockers"
 LOBBY_BLOCK_CHANGED = "lobby.block_changed"
+LOBBY_SHUT_OUT = "lobby.shut_out"
 LOBBY_QUEUE = "lobby"
 LOBBY_CHAINS = "lobby.chains"
 LOBBY_VERIFY_AUDIT_LOG = "lobby.verify_audit_log"
@@ -151,7 +152,7 @@ _MODERATE = (
 )
 
 # What every table process hears at once.
-_TOLD_BY_LOBBY = (LOBBY_MAINTENANCE_CHANGED, LOBBY_BLOCK_CHANGED)
+_TOLD_BY_LOBBY = (LOBBY_MAINTENANCE_CHANGED, LOBBY_BLOCK_CHANGED, LOBBY_SHUT_OUT)
 
 # What administrators ask of tables, over the lobby.
 _SEEN = (TABLE_LOG, TABLE_STATE, TABLE_FROZEN, TABLE_VERIFY)

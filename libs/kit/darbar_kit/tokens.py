@@ -15,6 +15,8 @@ ACCESS_SECONDS = 900
 # Verified tokens are remembered, so that a client's next request costs no signature. The oldest goes when full.
 TOKENS_REMEMBERED_MAX = 10_000
 TOKEN_CHARACTERS_MAX = 2048
+# The one who was shut out longest ago is forgotten first.
+SHUT_OUT_MAX = 10_000
 _ALGORITHM = "EdDSA"
 _ISSUER = "darbar"
 _FOR_EVER = datetime.max.replace(tzinfo=UTC)
@@ -66,6 +68,18 @@ class TokenReader:
         self._key = _public_key(public_key_pem)
         self._clock = clock
         self._remembered: OrderedDict[str, Claims] = OrderedDict()
+        self._shut_out: OrderedDict[str, tuple[datetime, Refused]] = OrderedDict()
+
+    def shut_out(self, account_id: str, refusal: Refused) -> None:
+        """No token of this account is good, as long as those that it may have now last: `refusal` is raised."""
+        self._shut_out[account_id] = self._clock() + timedelta(seconds=ACCESS_SECONDS), refusal
+        self._shut_out.move_to_end(account_id)
+        if len(self._shut_out) > SHUT_OUT_MAX:
+            self._shut_out.popitem(last=False)
+
+    def let_in(self, account_id: str) -> None:
+        """The account's tokens are good again."""
+        self._shut_out.pop(account_id, None)
 
     @property
     def remembered(self) -> int:
@@ -82,6 +96,9 @@ class TokenReader:
         if self._clock() >= claims.expires_at:
             self._remembered.pop(token, None)
             raise Refused(KitReason.TOKEN_EXPIRED)
+        until, refusal = self._shut_out.get(claims.account_id, (claims.expires_at, None))
+        if refusal is not None and self._clock() < until:
+            raise refusal
         return claims
 
     def _verified(self, token: str) -> Claims:

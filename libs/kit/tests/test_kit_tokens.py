@@ -111,3 +111,21 @@ def test_a_key_of_another_kind_is_not_taken() -> None:
 
     with pytest.raises(TypeError, match="Ed25519"):
         TokenReader(pem.decode())
+
+
+def test_an_account_that_is_shut_out_has_no_good_token_until_those_of_before_have_ended() -> None:
+    now = [NOW]
+    private = new_private_key_pem()
+    writer = TokenWriter(private, clock=lambda: now[0])
+    reader = TokenReader(public_key_pem(private), clock=lambda: now[0])
+    ann, bob = (writer.write(Claims(name, name, "fox", "player")) for name in ("ann", "bob"))
+    reader.read(ann)
+    reader.shut_out("ann", Refused("banned"))
+    with pytest.raises(Refused, match="banned"):
+        reader.read(ann)
+    assert reader.read(bob).account_id == "bob"
+    reader.let_in("ann")
+    assert reader.read(ann).account_id == "ann"
+    reader.shut_out("ann", Refused("banned"))
+    now[0] += timedelta(seconds=tokens.ACCESS_SECONDS)
+    assert reader.read(writer.write(Claims("ann", "ann", "fox", "player"))).account_id == "ann"

@@ -21,6 +21,8 @@ from darbar_lobby.bus import serve, serve_audits
 from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.admin.coins import Coins
+from darbar_lobby.handlers.admin.moderation import Moderation
+from darbar_lobby.handlers.admin.people import People
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.admin.table_inspector import TableInspector
 from darbar_lobby.handlers.catalogue import Games
@@ -28,6 +30,7 @@ from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.matchmaking import Matchmaker
 from darbar_lobby.handlers.milestones import Milestones
+from darbar_lobby.handlers.own.data import OwnData
 from darbar_lobby.handlers.passwords import Passwords
 from darbar_lobby.handlers.profiles import Blocks, Profiles
 from darbar_lobby.handlers.questions import Questions
@@ -45,6 +48,7 @@ from darbar_lobby.settings import Settings
 from darbar_lobby.store.accounts import AccountStore
 from darbar_lobby.store.administrators import AdministratorStore
 from darbar_lobby.store.audit_log import AuditLog
+from darbar_lobby.store.bans import BanStore
 from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
@@ -148,18 +152,13 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
     app[GRANTS] = grants = Grants(store, bus, metrics)
     app[CONSUMER] = _watch_tasks(app, directory, projector, table_client)
     intentions = IntentionStore(database, sql)
-    creation = TableCreation(
-        intentions=intentions,
-        projector=projector,
-        table_client=table_client,
-        games=games,
-        metrics=metrics,
-        public_url=settings.public_url,
-    )
+    creation = _creation(app, intentions, projector, games)
     tables = Tables(directory=directory, table_client=table_client, public_url=settings.public_url)
     statistics = StatisticsStore(database, sql)
+    accounts, profiles = _accounts(app), Profiles(statistics)
+    blocks = Blocks(store=BlockStore(database, sql), statistics=statistics, tables=tables, bus=bus)
     app[ROUTES] = Routes(
-        accounts=_accounts(app),
+        accounts=accounts,
         tables=tables,
         creation=creation,
         matchmaker=Matchmaker(
@@ -171,8 +170,9 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         ),
         games=games,
         grants=grants,
-        profiles=Profiles(statistics),
-        blocks=Blocks(store=BlockStore(database, sql), statistics=statistics, tables=tables, bus=bus),
+        profiles=profiles,
+        blocks=blocks,
+        own_data=OwnData(accounts=accounts, profiles=profiles, blocks=blocks, store=BanStore(database, sql), bus=bus),
         reader=_reader(app),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
@@ -204,6 +204,15 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
             acts=acts,
         ),
         coins=Coins(app[BUS], acts),
+        people=People(
+            store=BanStore(app[DATABASE], sql),
+            accounts=app[STORE],
+            directory=DirectoryStore(app[DATABASE], sql),
+            profiles=Profiles(StatisticsStore(app[DATABASE], sql)),
+            bus=app[BUS],
+            acts=acts,
+        ),
+        moderation=Moderation(app[BUS], acts),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
     )
@@ -224,6 +233,19 @@ def statements() -> Mapping[str, str]:
     return {**queries("darbar_lobby"), **dict(chain.from_iterable(some.items() for some in others))}
 
 
+def _creation(
+    app: web.Application, intentions: IntentionStore, projector: DirectoryProjector, games: Games
+) -> TableCreation:
+    return TableCreation(
+        intentions=intentions,
+        projector=projector,
+        table_client=TableClient(app[BUS]),
+        games=games,
+        metrics=app[METRICS],
+        public_url=app[SETTINGS].public_url,
+    )
+
+
 def _reader(app: web.Application) -> TokenReader:
     return TokenReader(public_key_pem(app[SETTINGS].token_private_key))
 
@@ -231,6 +253,7 @@ def _reader(app: web.Application) -> TokenReader:
 def _accounts(app: web.Application) -> Accounts:
     return Accounts(
         store=app[STORE],
+        bans=BanStore(app[DATABASE], statements()),
         writer=TokenWriter(app[SETTINGS].token_private_key),
         passwords=Passwords(),
         grants=app[GRANTS],

@@ -10,7 +10,7 @@ SELECT account_id, $4, now() + $5 * interval '1 second' FROM made;
 
 -- account --
 -- An account with what only the server may know.
-SELECT account_id, name, avatar, role, name_login, password_hash FROM account WHERE account_id = $1;
+SELECT account_id, name, avatar, role, name_login, password_hash FROM account WHERE account_id = $1 AND deleted_at IS NULL;
 
 -- account_by_login --
 -- The same, by the name that signs in.

@@ -48,12 +48,20 @@ MATRIX: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("GET", "/v1/admin/accounts/{account_id}/wallet"): READS,
     ("POST", "/v1/admin/accounts/{account_id}/adjustments"): ACTS,
     ("GET", "/v1/admin/ledger/audit"): READS,
+    ("GET", "/v1/admin/accounts/{account_id}"): READS,
+    ("POST", "/v1/admin/accounts/{account_id}/bans"): ACTS,
+    ("POST", "/v1/admin/accounts/{account_id}/bans/lift"): ACTS,
+    ("POST", "/v1/admin/accounts/{account_id}/name-reset"): ACTS,
+    ("GET", "/v1/admin/voice-notes"): READS,
+    ("GET", "/v1/admin/voice-notes/{note_id}/link"): READS,
+    ("POST", "/v1/admin/voice-notes/{note_id}/judgement"): ACTS,
 }
 REFUSED = {code for row in (READS, ACTS, SIGNS_IN) for code in row} - {IN}
 VALUES = {
     "table_id": "00000000-0000-4000-8000-000000000000",
     "account_id": "0" * 32,
     "version": "1",
+    "note_id": "00000000-0000-4000-8000-000000000000",
 }
 
 

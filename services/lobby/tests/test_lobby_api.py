@@ -35,6 +35,8 @@ BODIES: dict[tuple[str, str], Any] = {
     ("DELETE", "/v1/sessions"): {},
     ("GET", "/v1/me"): None,
     ("PATCH", "/v1/me"): {"avatar": "kite"},
+    ("GET", "/v1/me/export"): None,
+    ("DELETE", "/v1/me"): {},
     ("POST", "/v1/me/top-ups"): {},
     ("GET", "/v1/me/profile"): None,
     ("GET", "/v1/me/games"): None,

@@ -15,12 +15,14 @@ from aiohttp import web
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
+from darbar_contracts.lobby import AccountShutOut
 from darbar_contracts.reading import DecisionFrames, client_frame_type
+from darbar_contracts.refusals import Reason
 from darbar_contracts.routes import TABLE
 from darbar_contracts.tables import ProcessRetired
 from darbar_kit.bus import Bus, Subscription
 from darbar_kit.database import Database, FenceLost, queries
-from darbar_kit.errors import Unavailable
+from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
@@ -131,6 +133,7 @@ class Service:
 
     async def _open_sockets(self, bus: Bus) -> None:
         """Of all nodes: a socket outlives the node under which it was opened, where its table is at another process."""
+        await bus.listen(subjects.LOBBY_SHUT_OUT, AccountShutOut, self._shut_out)
         relay = self.relay = Relay(bus, node=self.present_node)
         await relay.listen()
         self.socket_handler = SocketHandler(
@@ -182,6 +185,15 @@ class Service:
 
     def _oldest_milestone_seconds(self) -> float:
         return 0.0 if self.node is None else self.node.outbox.oldest_seconds
+
+    async def _shut_out(self, message: AccountShutOut) -> None:
+        """The lobby tells every process: whoever is here goes, and does not come back."""
+        if message.is_over:
+            self.tokens.let_in(message.account_id)
+            return
+        self.tokens.shut_out(message.account_id, Refused(Reason.BANNED, message.message))
+        if self.node is not None:
+            self.node.close_sockets_of(message.account_id, message.code, message.message)
 
     async def _retired(self, _message: ProcessRetired) -> None:
         """Another process has left its shards: they need not wait for the next look."""

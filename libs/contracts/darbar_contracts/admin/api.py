@@ -8,8 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from darbar_contracts.api import GamePlayed
 from darbar_contracts.route import Role as Role
 from darbar_contracts.tables import JsonObject, OperatorText, TableTerms
+from darbar_contracts.voice import BAN_HOURS_MAX, Judgement, VoiceBan
 
 AUDIT_ENTRIES_MAX = 200
 AUDIT_ENTRIES_DEFAULT = 50
@@ -161,3 +163,84 @@ class Adjusted(msgspec.Struct, frozen=True):
     """The coins that the account has now."""
 
     balance_coins: int
+
+
+LobbyScope = Literal["tables", "all"]
+
+
+class Ban(msgspec.Struct, frozen=True):
+    """Since when and until when (None: for good) an account may not sit at tables, or not sign in at all, and why."""
+
+    scope: LobbyScope
+    since: datetime
+    until: datetime | None
+    reason: str
+    administrator: str
+
+
+class NewBan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/admin/accounts/{account_id}/bans: from tables, from voice notes, or from everything; for `hours`, or
+    (None) for good. The player is told the reason."""
+
+    scope: LobbyScope | Literal["voice"]
+    reason: OperatorText
+    hours: Annotated[int, Meta(ge=1, le=BAN_HOURS_MAX)] | None = None
+
+
+class LiftBan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/admin/accounts/{account_id}/bans/lift."""
+
+    scope: LobbyScope | Literal["voice"]
+    reason: OperatorText
+
+
+class SessionSeen(msgspec.Struct, frozen=True):
+    """A sign-in: when it began, was last renewed, and was ended."""
+
+    began_at: datetime
+    used_at: datetime | None
+    ended_at: datetime | None
+
+
+class AccountLookedAt(msgspec.Struct, frozen=True):
+    """What is stored of an account itself."""
+
+    account_id: str
+    handle: str
+    name: str
+    avatar: str
+    name_login: str | None
+    created_at: datetime
+    deleted_at: datetime | None
+
+
+class AdminAccount(msgspec.Struct, frozen=True):
+    """GET /v1/admin/accounts/{account_id}: by id or handle. `seated_at`: the table where it sits. `quits`: the last
+    games that it quit. `voice_ban` None: it may send notes, or nobody could be asked."""
+
+    account: AccountLookedAt
+    sessions: tuple[SessionSeen, ...]
+    bans: tuple[Ban, ...]
+    voice_ban: VoiceBan | None
+    seated_at: str | None
+    quits: tuple[GamePlayed, ...]
+
+
+class NameReset(msgspec.Struct, frozen=True):
+    """The name that was chosen in place of the one before."""
+
+    name: str
+
+
+class NotesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/admin/voice-notes. `after` is the `next` of the page before."""
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+    after: Annotated[str, Meta(max_length=80)] | None = None
+
+
+class NewJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/admin/voice-notes/{note_id}/judgement."""
+
+    judgement: Judgement
+    reason: OperatorText

@@ -5,6 +5,7 @@ from __future__ import annotations
 from darbar_contracts.admin.api import (
     Adjusted,
     Adjustment,
+    AdminAccount,
     Administrator,
     AdminSession,
     AdminTableList,
@@ -12,8 +13,13 @@ from darbar_contracts.admin.api import (
     AuditLogQuery,
     AuditPage,
     ConfirmSession,
+    LiftBan,
     LogQuery,
+    NameReset,
     NewAdminSession,
+    NewBan,
+    NewJudgement,
+    NotesQuery,
     Reasoned,
     StateQuery,
 )
@@ -21,6 +27,7 @@ from darbar_contracts.admin.disclosure import FrozenTables, TableState
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import NDJSON, Route
 from darbar_contracts.tables import TableOperated
+from darbar_contracts.voice import NoteJudged, NoteLink, ReportedNotes
 from darbar_contracts.wallet import EntriesQuery, WalletAudit, WalletView
 
 _OF_RUNNING_ROUNDS = (Reason.ADMIN_NEEDED, Reason.OWN_TABLE, Reason.TABLE_UNKNOWN)
@@ -156,5 +163,72 @@ ADMIN: tuple[Route, ...] = (
         does="Whether all coins add up, in totals.",
         role="auditor",
         answers={200: WalletAudit},
+    ),
+    Route(
+        name="admin_account",
+        method="GET",
+        path="/v1/admin/accounts/{account_id}",
+        does="An account by its id or handle: sign-ins, bans, where it sits, what it quit.",
+        role="auditor",
+        answers={200: AdminAccount},
+        reasons=(Reason.PLAYER_UNKNOWN,),
+    ),
+    Route(
+        name="ban_account",
+        method="POST",
+        path="/v1/admin/accounts/{account_id}/bans",
+        does="Bans an account from tables, from voice notes or from everything; its sockets end at once.",
+        role="admin",
+        body=NewBan,
+        answers={204: None},
+        reasons=(Reason.PLAYER_UNKNOWN,),
+    ),
+    Route(
+        name="lift_ban",
+        method="POST",
+        path="/v1/admin/accounts/{account_id}/bans/lift",
+        does="Takes a ban back.",
+        role="admin",
+        body=LiftBan,
+        answers={204: None},
+        reasons=(Reason.BAN_UNKNOWN, Reason.PLAYER_UNKNOWN),
+    ),
+    Route(
+        name="reset_name",
+        method="POST",
+        path="/v1/admin/accounts/{account_id}/name-reset",
+        does="Gives an account another name, chosen by chance.",
+        role="admin",
+        body=Reasoned,
+        answers={200: NameReset},
+        reasons=(Reason.PLAYER_UNKNOWN,),
+    ),
+    Route(
+        name="reported_notes",
+        method="GET",
+        path="/v1/admin/voice-notes",
+        does="Voice notes that were reported and nobody has dealt with.",
+        role="auditor",
+        query=NotesQuery,
+        answers={200: ReportedNotes},
+    ),
+    Route(
+        name="note_link",
+        method="GET",
+        path="/v1/admin/voice-notes/{note_id}/link",
+        does="Where a note can be heard for a short while.",
+        role="auditor",
+        answers={200: NoteLink},
+        reasons=(Reason.NOTE_UNKNOWN,),
+    ),
+    Route(
+        name="judge_note",
+        method="POST",
+        path="/v1/admin/voice-notes/{note_id}/judgement",
+        does="Dismisses the reports of a note, or deletes it.",
+        role="admin",
+        body=NewJudgement,
+        answers={200: NoteJudged},
+        reasons=(Reason.NOTE_UNKNOWN,),
     ),
 )

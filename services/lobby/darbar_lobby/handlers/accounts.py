@@ -8,7 +8,9 @@ import uuid
 
 import msgspec
 
+from darbar_contracts.admin.api import Ban
 from darbar_contracts.api import Account, ChangeMe, MeChanged, NewGuest, Session
+from darbar_contracts.lobby import BANNED_ROLE
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
 from darbar_kit.names import clean_name
@@ -25,6 +27,7 @@ from darbar_lobby.handlers.grants import GRANT_FIRST_WAIT_SECONDS, Grants, new_a
 from darbar_lobby.handlers.passwords import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, Passwords
 from darbar_lobby.metrics import Metrics
 from darbar_lobby.store.accounts import AccountStore, NameLoginTaken, StoredAccount
+from darbar_lobby.store.bans import BanStore
 
 _REFRESH_REASONS = {
     None: Reason.REFRESH_TOKEN_INVALID,
@@ -45,9 +48,17 @@ class Accounts:
     """One method for each thing that people do."""
 
     def __init__(
-        self, *, store: AccountStore, writer: TokenWriter, passwords: Passwords, grants: Grants, metrics: Metrics
+        self,
+        *,
+        store: AccountStore,
+        bans: BanStore,
+        writer: TokenWriter,
+        passwords: Passwords,
+        grants: Grants,
+        metrics: Metrics,
     ) -> None:
         self._store = store
+        self._bans = bans
         self._writer = writer
         self._passwords = passwords
         self._grants = grants
@@ -77,6 +88,7 @@ class Accounts:
         )
         if account is None or not is_good:
             raise Refused(Reason.CREDENTIALS_WRONG)
+        account = await self.account(account.account_id)
         refresh_token = new_refresh_token()
         await self._store.new_session(account.account_id, token_sha256(refresh_token))
         return self._session(account, refresh_token)
@@ -99,11 +111,27 @@ class Accounts:
         await self._store.end_sessions(account_id)
 
     async def account(self, account_id: str) -> StoredAccount:
-        """Raises Refused (401) when the token outlived its account."""
+        """Raises Refused when the token outlived its account, or the account is banned from everything. One that is
+        banned from tables has another role."""
         account = await self._store.account(account_id)
         if account is None:
             raise Refused(Reason.ACCOUNT_UNKNOWN)
+        for ban in await self._bans.bans(account_id):
+            if ban.scope == "all":
+                raise banned(ban)
+            account = msgspec.structs.replace(account, role=BANNED_ROLE)
         return account
+
+    async def player(self, account_id: str) -> StoredAccount:
+        """For what is only for those who may sit at tables. Raises Refused."""
+        account = await self.account(account_id)
+        for ban in await self._bans.bans(account_id):
+            raise banned(ban)
+        return account
+
+    async def require_password(self, account_id: str, password: str | None) -> None:
+        """Raises Refused unless it is the account's own; one without a password needs none."""
+        await self._require_password(await self.account(account_id), password)
 
     async def change(self, account_id: str, body: ChangeMe) -> MeChanged:
         """Name, avatar, login name and password; what is left out stays."""
@@ -121,6 +149,7 @@ class Accounts:
             raise Refused(Reason.NAME_LOGIN_TAKEN) from None
         if stored is None:
             raise Refused(Reason.CREDENTIALS_WRONG, "The password was changed a moment ago.")
+        stored = msgspec.structs.replace(stored, role=before.role)
         return MeChanged(to_public(stored), self._access_token(stored), ACCESS_SECONDS, refresh_token)
 
     async def _changed(self, before: StoredAccount, body: ChangeMe) -> StoredAccount:
@@ -135,12 +164,15 @@ class Accounts:
         password = None if body.password is None else validated_password(body.password)
         if before.password_hash is None and (name_login is None or password is None):
             raise Refused(Reason.PASSWORD_MISSING)
-        if before.password_hash is not None and not await self._passwords.verify(
-            normalised_password(body.password_current or ""), before.password_hash
-        ):
-            raise Refused(Reason.CREDENTIALS_WRONG, "The current password is needed.")
+        await self._require_password(before, body.password_current)
         password_hash = before.password_hash if password is None else await self._passwords.hash(password)
         return msgspec.structs.replace(changed, name_login=name_login, password_hash=password_hash)
+
+    async def _require_password(self, account: StoredAccount, password: str | None) -> None:
+        if account.password_hash is not None and not await self._passwords.verify(
+            normalised_password(password or ""), account.password_hash
+        ):
+            raise Refused(Reason.CREDENTIALS_WRONG, "The current password is needed.")
 
     def _session(self, account: StoredAccount, refresh_token: str) -> Session:
         return Session(to_public(account), self._access_token(account), refresh_token, ACCESS_SECONDS)
@@ -154,6 +186,12 @@ def chosen_face(body: NewGuest) -> Face:
     name = random_name(secrets.choice) if body.name is None else validated_name(body.name)
     avatar = secrets.choice(AVATARS) if body.avatar is None else validated_avatar(body.avatar)
     return Face(name, avatar)
+
+
+def banned(ban: Ban) -> Refused:
+    """With what the player is told."""
+    until = None if ban.until is None else ban.until.isoformat()
+    return Refused(Reason.BANNED, details={"scope": ban.scope, "until": until, "reason": ban.reason})
 
 
 def to_public(account: StoredAccount) -> Account:

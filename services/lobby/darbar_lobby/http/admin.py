@@ -14,8 +14,12 @@ from darbar_contracts.admin.api import (
     AdminTablesQuery,
     AuditLogQuery,
     ConfirmSession,
+    LiftBan,
     LogQuery,
     NewAdminSession,
+    NewBan,
+    NewJudgement,
+    NotesQuery,
     Reasoned,
     StateQuery,
 )
@@ -26,6 +30,8 @@ from darbar_contracts.wallet import EntriesQuery
 from darbar_kit.http import answer, bearer_token, read_body, read_query, streamed
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_lobby.handlers.admin.coins import Coins
+from darbar_lobby.handlers.admin.moderation import Moderation
+from darbar_lobby.handlers.admin.people import People
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.admin.table_inspector import TableInspector
 from darbar_lobby.limits import Limits
@@ -45,6 +51,8 @@ class AdminRoutes:
         audit_log: AuditLog,
         tables: TableInspector,
         coins: Coins,
+        people: People,
+        moderation: Moderation,
         limits: Limits,
         addresses: ClientAddresses,
     ) -> None:
@@ -52,6 +60,8 @@ class AdminRoutes:
         self._audit_log = audit_log
         self._tables = tables
         self._coins = coins
+        self._people = people
+        self._moderation = moderation
         self.limits = limits
         self._addresses = addresses
 
@@ -114,6 +124,31 @@ class AdminRoutes:
 
     async def ledger_audit(self, _request: web.Request, _who: SignedIn) -> web.Response:
         return answer(await self._coins.audit())
+
+    async def admin_account(self, request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._people.account(request.match_info["account_id"]))
+
+    async def ban_account(self, request: web.Request, who: SignedIn) -> web.Response:
+        await self._people.ban(who, request.match_info["account_id"], await read_body(request, NewBan))
+        return web.Response(status=204)
+
+    async def lift_ban(self, request: web.Request, who: SignedIn) -> web.Response:
+        await self._people.lift(who, request.match_info["account_id"], await read_body(request, LiftBan))
+        return web.Response(status=204)
+
+    async def reset_name(self, request: web.Request, who: SignedIn) -> web.Response:
+        body = await read_body(request, Reasoned)
+        return answer(await self._people.reset_name(who, request.match_info["account_id"], body.reason))
+
+    async def reported_notes(self, request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._moderation.reported(read_query(request, NotesQuery)))
+
+    async def note_link(self, request: web.Request, who: SignedIn) -> web.Response:
+        return answer(await self._moderation.link(who, request.match_info["note_id"]))
+
+    async def judge_note(self, request: web.Request, who: SignedIn) -> web.Response:
+        body = await read_body(request, NewJudgement)
+        return answer(await self._moderation.judge(who, request.match_info["note_id"], body))
 
 
 ADMIN_ROUTES: web.AppKey[AdminRoutes] = web.AppKey("lobby_admin_routes", AdminRoutes)

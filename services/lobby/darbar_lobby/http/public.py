@@ -23,6 +23,7 @@ from darbar_contracts.api import (
     Session,
     ToppedUp,
 )
+from darbar_contracts.own.data import DeleteMe
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import HTML, IDEMPOTENCY_KEY_HEADER, JSON
 from darbar_contracts.routes import LOBBY
@@ -38,6 +39,7 @@ from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.invitation import HEADERS, invitation, no_invitation
 from darbar_lobby.handlers.matchmaking import Matchmaker
+from darbar_lobby.handlers.own.data import OwnData
 from darbar_lobby.handlers.profiles import Blocks, Profiles
 from darbar_lobby.handlers.table_creation import TableCreation
 from darbar_lobby.handlers.tables import Tables
@@ -61,6 +63,7 @@ class Routes:
         grants: Grants,
         profiles: Profiles,
         blocks: Blocks,
+        own_data: OwnData,
         reader: TokenReader,
         limits: Limits,
         addresses: ClientAddresses,
@@ -73,6 +76,7 @@ class Routes:
         self._grants = grants
         self._profiles = profiles
         self._blocks = blocks
+        self._own_data = own_data
         self._reader = reader
         self._limits = limits
         self._addresses = addresses
@@ -112,6 +116,16 @@ class Routes:
             return answer(await self._accounts.change(account_id, body))
         with self._limits.password(self._addresses.of(request), account_id):
             return answer(await self._accounts.change(account_id, body))
+
+    async def export_me(self, request: web.Request) -> web.Response:
+        return answer(await self._own_data.export(self._claims(request).account_id))
+
+    async def delete_me(self, request: web.Request) -> web.Response:
+        account_id = self._claims(request).account_id
+        body = await read_body(request, DeleteMe)
+        with self._limits.password(self._addresses.of(request), account_id):
+            await self._own_data.delete(account_id, body.password)
+        return web.Response(status=204)
 
     async def top_up(self, request: web.Request) -> web.Response:
         return answer(ToppedUp(await self._grants.top_up(self._claims(request).account_id)), 201)
@@ -220,7 +234,7 @@ class Routes:
 
     async def _host(self, request: web.Request) -> Person:
         """With the name of now, not of when the token was written."""
-        account = await self._accounts.account(self._claims(request).account_id)
+        account = await self._accounts.player(self._claims(request).account_id)
         return Person(account.account_id, account.name, account.avatar)
 
 

@@ -76,3 +76,55 @@ SELECT number, at, body, chain FROM audit_entry
 -- audit_after --
 -- In their order, to follow the chain.
 SELECT number, at, body, chain FROM audit_entry WHERE number > $1 ORDER BY number LIMIT $2;
+
+-- Accounts as administrators see and change them.
+
+-- ban --
+-- A new one takes the place of the one before.
+INSERT INTO ban (account_id, scope, until, reason, administrator)
+SELECT account_id, $2, now() + $3::int * interval '1 hour', $4, $5
+  FROM account WHERE account_id = $1 AND deleted_at IS NULL
+ON CONFLICT (account_id, scope) DO UPDATE
+   SET since = now(), until = excluded.until, reason = excluded.reason, administrator = excluded.administrator
+RETURNING scope, since, until, reason, administrator;
+
+-- lift_ban --
+DELETE FROM ban WHERE account_id = $1 AND scope = $2 RETURNING scope;
+
+-- bans --
+-- Those that hold now, the widest first.
+SELECT scope, since, until, reason, administrator FROM ban
+ WHERE account_id = $1 AND (until IS NULL OR until > now())
+ ORDER BY scope;
+
+-- account_looked_at --
+-- By its id or handle, also one that is no more.
+SELECT account_id, handle, name, avatar, name_login, created_at, deleted_at
+  FROM account WHERE account_id = $1 OR handle = $1;
+
+-- sessions_of_account --
+-- The last $2 sign-ins.
+SELECT family.created_at AS began_at, max(token.used_at) AS used_at, family.revoked_at AS ended_at
+  FROM token_family AS family LEFT JOIN refresh_token AS token USING (family_id)
+ WHERE family.account_id = $1
+ GROUP BY family.family_id
+ ORDER BY family.created_at DESC LIMIT $2;
+
+-- rename_account --
+UPDATE account SET name = $2 WHERE account_id = $1 AND deleted_at IS NULL RETURNING name;
+
+-- delete_account --
+-- Ledger and logs keep the id; here nothing is left that says who it was, and nobody signs in with it.
+WITH gone AS (
+    UPDATE account
+       SET name = $2, avatar = $3, name_login = NULL, password_hash = NULL, deleted_at = now()
+     WHERE account_id = $1 AND deleted_at IS NULL
+    RETURNING account_id
+), ended AS (
+    DELETE FROM token_family USING gone WHERE token_family.account_id = gone.account_id
+), met AS (
+    DELETE FROM block USING gone WHERE gone.account_id IN (block.account_id, block.blocked_id)
+), asked AS (
+    DELETE FROM idempotency USING gone WHERE idempotency.account_id = gone.account_id
+)
+SELECT account_id FROM gone;

@@ -23,6 +23,7 @@ from darbar_contracts.frames import (
     Ping,
     TableReason,
 )
+from darbar_contracts.lobby import BANNED_ROLE
 from darbar_contracts.reading import UNREADABLE, command_id_in
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
@@ -182,6 +183,8 @@ class PlayerSocket:
         if hello.protocol != PROTOCOL:
             raise refused(TableReason.PROTOCOL_UNKNOWN, spoken=[PROTOCOL])
         claims = self._tokens.read(hello.token)
+        if claims.role == BANNED_ROLE:
+            raise refused(TableReason.BANNED)
         if self.account_id and claims.account_id != self.account_id:
             raise refused(TableReason.TOKEN_INVALID)
         if self._link is not None:
