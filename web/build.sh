@@ -53,7 +53,7 @@ build() {
 
 # A folder is newer than the page when something was taken out of it.
 is_fresh() {
-    [[ -f dist/index.html ]] && [[ -z "$(find "${sources[@]}" -newer dist/index.html -print -quit)" ]]
+    [[ -f dist/index.html ]] && [[ -z "$(find "${sources[@]}" -newer dist/index.html)" ]]
 }
 
 # Whoever waits for a server does not wait for a registry that does not answer.
