@@ -15,7 +15,7 @@ from darbar_kit.database.provision import url_for
 from darbar_kit.embedded.nats import find_program
 from darbar_kit.testing import MakeNats
 from darbar_local.exit_codes import ExitCode
-from darbar_local.operators.cluster import STREAMS, new_secrets, rendered
+from darbar_local.operators.cluster import STREAMS, for_kubernetes, new_secrets
 from darbar_local.servers import PERMISSIONS_OF_USERS
 from darbar_local.services import ALL
 from darbar_local.testing import Darbar, run
@@ -106,7 +106,7 @@ def test_no_two_secrets_share_a_password() -> None:
 
 
 def test_secrets_are_printed_as_kubernetes_takes_them() -> None:
-    listed = msgspec.json.decode(rendered({"a": {"b": "c"}}, "play"))
+    listed = msgspec.json.decode(for_kubernetes({"a": {"b": "c"}}, "play"))
 
     (secret,) = listed["items"]
     assert secret["metadata"] == {"name": "a", "namespace": "play"}

