@@ -12,10 +12,10 @@ UV_VERSION = 0.13.9
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo web test check fix setup bench mutants documents lock clean
+.PHONY: help run demo web test browser screenshots check fix setup bench mutants documents lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## everything in one process on one port, a page to play on; LAN=1 for others in the same Wi-Fi, TLS=1 with it
 	bash deploy/local/setup.sh
@@ -31,6 +31,16 @@ web: ## the web client, checked and built into web/dist, where `make run` serves
 
 test: setup ## every test, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile
+
+browser: setup ## the web client in a real browser: whole games, lost lines, axe
+	bash web/build.sh
+	bash tests/browser/chromium.sh
+	.venv/bin/pytest -rs tests/browser
+
+screenshots: setup ## every screen of the web client at three sizes, into docs/screens
+	bash web/build.sh
+	bash tests/browser/chromium.sh
+	PYTHONPATH=tests/integration .venv/bin/python tests/browser/screenshots.py
 
 check: setup ## format, lint, types, imports and the rules of the repository, in under a minute; no tests of behaviour
 	.venv/bin/ruff format --check .

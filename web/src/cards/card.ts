@@ -9,6 +9,8 @@ export const SUITS: readonly Suit[] = ["S", "H", "C", "D"];
 export const RANKS: readonly Rank[] = ["2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A"];
 export const COURTS: ReadonlySet<Rank> = new Set<Rank>(["J", "Q", "K"]);
 
+const SUIT_SIGNS: Record<Suit, string> = { C: "♣", D: "♦", H: "♥", S: "♠" };
+
 /** `"AS"` and `"AS#2"` are the ace of spades of the first and of the second deck. */
 export const rankOf = (card: string): Rank => card[0] as Rank;
 export const suitOf = (card: string): Suit => card[1] as Suit;
@@ -16,6 +18,9 @@ export const isRed = (suit: Suit): boolean => suit === "H" || suit === "D";
 
 /** "king of hearts", as a screen reader says it. */
 export const cardWords = (card: string): string => say("card", { rank: say(`rank.${rankOf(card)}`), suit: say(`suit.${suitOf(card)}`) });
+
+/** "K♥", where there is no room for a card. */
+export const cardShort = (card: string): string => `${rankOf(card) === "T" ? "10" : rankOf(card)}${SUIT_SIGNS[suitOf(card)]}`;
 
 export type Sorting = "suit" | "rank";
 

@@ -1,7 +1,7 @@
 /** What the table shows, made from what is known: seats, cards, facts, choices. Pure. Open this to show something more. */
 
 import { type Sorting, sorted, type Suit, suitOf } from "../cards/card";
-import type { ClientFrame } from "../contracts";
+import type { ClientFrame, TableTerms } from "../contracts";
 import { say } from "../words/words";
 import type { Board, LaidCard } from "./board";
 import { gameLook } from "./games";
@@ -91,6 +91,8 @@ export interface TableLook {
   panel: Panel | null;
   result: ResultLook | null;
   vote: VoteLook | null;
+  /** The host may deal now, and need not wait. */
+  mayDeal: boolean;
   status: string;
   isYourTurn: boolean;
   phase: string;
@@ -137,14 +139,33 @@ export function lookOf(state: State, wishes: Wishes): TableLook | null {
     lastWinner: last?.winner ?? null,
     tricksPlayed: board?.tricks.length ?? 0,
     pile: board?.pile ?? 0,
-    facts: board === null ? [] : game.facts(board, state),
+    facts: board === null ? termsFacts(table.terms) : game.facts(board, state),
     panel: board === null || state.legal === null ? null : game.panel(board, state.legal, state),
-    result: board?.ended ? game.result(board, board.ended, state) : null,
+    result: board?.ended ? withCoins(game.result(board, board.ended, state), state) : null,
     vote: voteLook(state),
+    mayDeal: Boolean(game.hostDeals) && table.phase === "counting_in" && state.seat === table.host,
     status: statusOf(state, isYourTurn),
     isYourTurn,
     phase: table.phase,
   };
+}
+
+/** Before the first cards. */
+const termsFacts = ({ bet_coins, turn_seconds }: TableTerms): Fact[] => [
+  { label: say("home.bet"), value: say("create.coins", { count: bet_coins }) },
+  { label: say("create.turn"), value: say("create.seconds", { count: turn_seconds }) },
+];
+
+/** What has come out of the pot for oneself. */
+function withCoins(result: ResultLook, { shared, seat, table }: State): ResultLook {
+  if (shared === null || seat === null) return result;
+  const share = shared.shares[seat] ?? 0;
+  const bet = table!.terms.bet_coins;
+  const coins = [
+    ...(share > 0 ? [say("result.share", { count: share })] : []),
+    ...(shared.pays_again.includes(seat) ? [say("result.pays_again", { count: bet })] : []),
+  ];
+  return { ...result, sentences: [...result.sentences, ...coins] };
 }
 
 function seatLook(state: State, seat: number, { direction }: Wishes): SeatLook {

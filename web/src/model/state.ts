@@ -1,6 +1,6 @@
 /** All that this client knows of its table: one pure function from frame to frame. Open this about versions and gaps. */
 
-import type { EventFrame, Legal, ServerFrame, Snapshot, TableView } from "../contracts";
+import type { EventFrame, Legal, Said, ServerFrame, Snapshot, TableView } from "../contracts";
 import { afterGameEvent, type Board, isGameEvent, type Shown } from "./board";
 import { afterTableEvent } from "./table";
 
@@ -24,6 +24,25 @@ export interface State {
   announcement: string | null;
   /** The last events, the newest last, for whoever tells of them. */
   told: readonly Told[];
+  /** What was said last at the table, the newest last; it comes once and is never told again. */
+  heard: readonly Heard[];
+  /** How the pot of the round, or the game, that ended last is shared out; null while one is played. */
+  shared: Shared | null;
+  /** What the server promised before each deal, by game and round: to be compared with what it shows afterwards. */
+  promises: Readonly<Record<string, string>>;
+}
+
+export interface Heard {
+  number: number;
+  seat: number;
+  phrase: string;
+}
+
+export interface Shared {
+  /** Coins by seat. */
+  shares: readonly number[];
+  /** Seats that paid their bet once more. */
+  pays_again: readonly number[];
 }
 
 export interface Told {
@@ -40,6 +59,10 @@ export class Lost extends Error {
 }
 
 const TOLD_MAX = 60;
+const HEARD_MAX = 12;
+const PROMISES_MAX = 200;
+
+export const promiseKey = (game: number, round: number): string => `${game}.${round}`;
 
 export const NOTHING: State = {
   version: 0,
@@ -53,6 +76,9 @@ export const NOTHING: State = {
   wants_snapshot: false,
   announcement: null,
   told: [],
+  heard: [],
+  shared: null,
+  promises: {},
 };
 
 export const isCaughtUp = (state: State): boolean =>
@@ -69,6 +95,8 @@ export function afterFrame(state: State, frame: ServerFrame, now: number): State
       return afterSnapshot(state, frame, now);
     case "event":
       return afterEvent(state, frame, now);
+    case "said":
+      return { ...state, heard: [...state.heard, heardAfter(state, frame)].slice(-HEARD_MAX) };
     case "heartbeat":
       if (isCaughtUp(state) && frame.version > state.version) throw new Lost("behind");
       return state;
@@ -110,7 +138,22 @@ function afterEvent(state: State, frame: EventFrame, now: number): State {
     // The first deal of a game comes before any view of it.
     wants_snapshot: state.wants_snapshot || (state.board === null && isGameEvent(frame.kind)),
     told: [...state.told, { version: frame.version, kind: frame.kind, shown }].slice(-TOLD_MAX),
+    shared: sharedAfter(state.shared, frame.kind, shown),
+    promises: promisesAfter(state.promises, frame.kind, shown),
   };
+}
+
+const heardAfter = (state: State, { seat, phrase }: Said): Heard => ({ number: (state.heard.at(-1)?.number ?? 0) + 1, seat, phrase });
+
+function sharedAfter(shared: Shared | null, kind: string, shown: Shown): Shared | null {
+  if (kind === "settle_asked") return { shares: shown.shares as number[], pays_again: (shown.pays_again ?? []) as number[] };
+  return kind === "round_started" ? null : shared;
+}
+
+function promisesAfter(promises: State["promises"], kind: string, shown: Shown): State["promises"] {
+  if (kind !== "count_in_started") return promises;
+  const kept = Object.entries(promises).slice(1 - PROMISES_MAX);
+  return Object.fromEntries([...kept, [promiseKey(shown.game as number, shown.round as number), shown.commitment as string]]);
 }
 
 function boardAfter(board: Board | null, kind: string, shown: Shown): Board | null {

@@ -34,4 +34,7 @@ export const topUp = (): Promise<ToppedUp> => asAccount<ToppedUp>("POST", "/v1/m
 
 export const blocks = (): Promise<BlockList> => asAccount<BlockList>("GET", "/v1/me/blocks");
 export const blockPlayer = (handle: string): Promise<BlockList> => asAccount<BlockList>("POST", "/v1/me/blocks", { body: { handle } });
+/** Whoever sits there. */
+export const blockSeat = (tableId: string, seat: number): Promise<BlockList> =>
+  asAccount<BlockList>("POST", "/v1/me/blocks", { body: { table_id: tableId, seat } });
 export const unblock = (handle: string): Promise<BlockList> => asAccount<BlockList>("DELETE", `/v1/me/blocks/${part(handle)}`);

@@ -1,6 +1,7 @@
 /** This client's own part in the chance of a deal: a random string, committed to in the count-in, opened at zero. */
 
 import type { TableView } from "../contracts";
+import { promiseKey } from "../model/state";
 import { randomText } from "./backoff";
 
 /** More chance than a shuffle of 52 cards can use up. */
@@ -10,6 +11,8 @@ export class SeedStrings {
   #countIn = "";
   #string = "";
   #opened = false;
+  /** The own strings that were opened, by game and round. */
+  readonly kept: Record<string, string> = {};
 
   constructor(private readonly send: (command: { type: string; sha256?: string; string?: string }) => void) {}
 
@@ -25,6 +28,7 @@ export class SeedStrings {
       this.send({ type: "seed_commit", sha256: await sha256(this.#string) });
     } else if (table.phase === "opening_seeds" && countIn === this.#countIn && !this.#opened) {
       this.#opened = true;
+      this.kept[promiseKey(table.game_number, table.round)] = this.#string;
       this.send({ type: "seed_open", string: this.#string });
     }
   }

@@ -61,6 +61,11 @@ export class TableSocket {
     return this.#state;
   }
 
+  /** This client's own strings in the chance of the deals, by game and round. */
+  get strings(): Readonly<Record<string, string>> {
+    return this.#seeds.kept;
+  }
+
   start(): void {
     addEventListener("online", this.#woken);
     document.addEventListener("visibilitychange", this.#woken);

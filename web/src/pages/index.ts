@@ -16,6 +16,7 @@ export const PAGES: Readonly<Record<string, () => Promise<{ default: Component<P
   leaders: () => import("./Leaders.svelte"),
   player: () => import("./Profile.svelte"),
   profile: () => import("./Profile.svelte"),
+  replay: () => import("../replay/Replay.svelte"),
   rules: () => import("./Rules.svelte"),
   settings: () => import("./SettingsPage.svelte"),
   tables: () => import("../lobby/Tables.svelte"),

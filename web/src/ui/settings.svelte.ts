@@ -13,6 +13,8 @@ export interface Settings {
   leftHanded: boolean;
   light: boolean;
   lessMotion: boolean;
+  sounds: boolean;
+  vibration: boolean;
   sorting: Sorting;
 }
 
@@ -25,6 +27,8 @@ const USUAL: Settings = {
   leftHanded: false,
   light: false,
   lessMotion: false,
+  sounds: true,
+  vibration: true,
   sorting: "suit",
 };
 

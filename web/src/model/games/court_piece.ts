@@ -33,6 +33,7 @@ function named(names: readonly string[]): Panel {
 }
 
 export const courtPiece: GameLook = {
+  hasTeams: true,
   facts: (board, state) => [
     { label: say("fact.score"), value: written(ours(board.totals, state.seat ?? 0)) },
     { label: say("fact.tricks"), value: written(ours(board.collected, state.seat ?? 0)) },

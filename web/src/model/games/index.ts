@@ -18,6 +18,10 @@ export interface GameLook {
   /** Decisions that are not cards of the hand. */
   panel(board: Board, legal: Legal, state: State): Panel | null;
   result(board: Board, ended: RoundEnded, state: State): ResultLook;
+  /** The host may end a count-in by dealing. */
+  hostDeals?: boolean;
+  /** Opposite seats play together, and the host may ask for another partner. */
+  hasTeams?: boolean;
 }
 
 const GAMES: Record<string, GameLook> = {

@@ -1,6 +1,7 @@
 /** King in all its forms: the contract, what is left to declare, points. */
 
 import { say, sayOr } from "../../words/words";
+import type { Board } from "../board";
 import type { Choice } from "../look";
 import type { GameLook } from ".";
 import { isSuit, plain, rows } from "./plain";
@@ -22,6 +23,14 @@ function choice(name: string): Choice {
   };
 }
 
+/** What one has declared already and can't declare again: shown, so that nobody looks for it. */
+function spent(board: Board, left: readonly string[]): Choice[] {
+  const declared = (board.sheet ?? []).filter((line) => line.declarer === board.seat && line.contract !== "trump").map((line) => line.contract);
+  return [...new Set(declared)]
+    .filter((contract) => !left.includes(contract))
+    .map((contract) => ({ label: contractName(contract), command: null, reason: say("panel.contract_spent") }));
+}
+
 export const king: GameLook = {
   ...plain,
   facts: (board) => [
@@ -34,9 +43,9 @@ export const king: GameLook = {
   ],
   note: (board, seat) =>
     board.phase === "declaring" && board.declarer === seat ? say("note.declarer") : say("note.points", { count: (board.totals[seat] ?? 0) + (board.points?.[seat] ?? 0) }),
-  panel(_board, legal) {
+  panel(board, legal) {
     if (!legal.name || legal.name.length === 0) return null;
-    return { kind: "choices", title: say("panel.contract"), choices: legal.name.map(choice) };
+    return { kind: "choices", title: say("panel.contract"), choices: [...legal.name.map(choice), ...spent(board, legal.name)] };
   },
   result: (board, ended, state) => ({
     title: ended.game_over ? say("result.game_over") : say("result.over", { count: ended.round ?? 0 }),

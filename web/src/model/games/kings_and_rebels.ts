@@ -1,7 +1,9 @@
 /** Kings and Rebels: the auction, the leader's secret, who has joined, points against the bid. */
 
+import { cardShort } from "../../cards/card";
 import { say } from "../../words/words";
-import type { Panel } from "../look";
+import type { Board } from "../board";
+import type { Fact, Panel } from "../look";
 import type { GameLook } from ".";
 import { isSuit, plain, rows, seatName, trumpFact } from "./plain";
 
@@ -23,7 +25,17 @@ function naming(names: readonly string[]): Panel {
   };
 }
 
+/** The leader's secret, or known to everybody where the table plays so. */
+function convertsFact(board: Board): Fact[] {
+  const left = (board.converts ?? []).filter((named) => !board.fates?.some((fate) => fate.card === named.card && fate.ordinal === (named.ordinal ?? 1)));
+  if (left.length === 0) return [];
+  const twice = (card: string): boolean => left.filter((named) => named.card === card).length > 1 || left.some((named) => named.card === card && (named.ordinal ?? 1) > 1);
+  const value = left.map(({ card, ordinal }) => `${cardShort(card)}${twice(card) ? ` ${ordinal ?? 1}.` : ""}`).join(" ");
+  return [{ label: say("fact.converts"), value }];
+}
+
 export const kingsAndRebels: GameLook = {
+  hostDeals: true,
   facts(board, state) {
     if (board.bid == null) {
       const leader = board.high_bidder == null ? "" : ` (${seatName(state, board.high_bidder)})`;
@@ -37,6 +49,7 @@ export const kingsAndRebels: GameLook = {
       { label: say("fact.rebels"), value: `${red} / ${board.bid}` },
       { label: say("fact.leader"), value: seatName(state, board.rebel_leader ?? 0) },
       trumpFact(board),
+      ...convertsFact(board),
     ];
   },
   note(board, seat) {

@@ -1,0 +1,101 @@
+"""Every screen at the table, one after another. Open this to add one to what axe and the pictures look at."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from browsing import WAIT_MS, Browsing, Guest, Size, Theme
+from playwright.async_api import Page, expect
+
+Show = Callable[[str, Page], Awaitable[None]]
+
+CHOICES = "[data-panel=choices] [data-choice]"
+TURN = "[data-hand=turn]"
+TRICK = f"main:has({TURN}):has([data-trick] img)"
+ROUND_OVER = "[data-result=round]"
+GAME_OVER = "[data-result=game]"
+
+# Game, options, and what is waited for, with the screen's name.
+TABLES: tuple[tuple[str, Mapping[str, object], tuple[tuple[str, str], ...]], ...] = (
+    (
+        "court_piece",
+        {},
+        (("choosing", f"{CHOICES} img"), ("turn", TRICK), ("round over", ROUND_OVER), ("game over", GAME_OVER)),
+    ),
+    ("king_20", {}, (("contract", CHOICES), ("turn", TRICK), ("round over", ROUND_OVER))),
+    (
+        "kings_and_rebels",
+        {"seats": 5, "rounds": 1},
+        (("bid", "[data-panel=bid]"), ("converts", "[data-panel=converts]"), ("turn", TRICK), ("game over", GAME_OVER)),
+    ),
+    ("kings_and_rebels", {"seats": 12, "decks": 2}, (("twelve seats", TRICK),)),
+)
+
+
+async def home(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
+    async with browsing.guest(size=size, theme=theme) as guest:
+        page = guest.page
+        await page.goto(guest.url)
+        await expect(page.get_by_role("button", name="Play now")).to_be_visible(timeout=WAIT_MS)
+        await show("home", page)
+
+
+async def before_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
+    async with browsing.guest(size=size, theme=theme) as guest:
+        page = guest.page
+        await guest.open(await guest.player.create_table("court_piece", turn_seconds=30))
+        await show("waiting", page)
+        await page.get_by_role("button", name="Menu").click()
+        await show("menu", page)
+        await page.get_by_role("button", name="Close").click()
+        await page.locator("[data-do=start]").click()
+        await expect(page.locator("[data-phase=counting_in]")).to_be_visible()
+        await show("count in", page)
+
+
+async def at_tables(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
+    for game, options, stops in TABLES:
+        async with browsing.guest(size=size, theme=theme) as guest:
+            await guest.open(await guest.player.create_table(game, options=options, turn_seconds=30, bot_level="easy"))
+            await guest.start()
+            for name, until in stops:
+                await guest.play_until(until)
+                await show(f"{game} {name}", guest.page)
+                if name == "turn":
+                    await opened(guest, game, show)
+
+
+async def opened(guest: Guest, game: str, show: Show) -> None:
+    """What can be opened in a round; each once."""
+    page = guest.page
+    if game == "king_20":
+        await page.get_by_role("button", name="Score sheet").click()
+        await show("sheet", page)
+        await page.get_by_role("button", name="Close").click()
+    elif game == "court_piece":
+        await page.get_by_role("button", name="Say something").click()
+        await show("phrases", page)
+        await page.get_by_role("button", name="Close").click()
+        await page.get_by_role("button", name="Menu").click()
+        await page.get_by_role("button", name="Leave").click()
+        await show("leave", page)
+        await page.get_by_role("button", name="Stay").click()
+
+
+async def after_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
+    async with browsing.guest(size=size, theme=theme) as guest:
+        page = guest.page
+        options = {"seats": 4, "rounds": 1}
+        await guest.open(await guest.player.create_table("kings_and_rebels", options=options, bot_level="easy"))
+        await guest.start()
+        await guest.play_until(GAME_OVER)
+        await page.get_by_role("button", name="Fair?").click()
+        await expect(page.locator("[data-proof=proven]")).to_be_visible(timeout=WAIT_MS)
+        await show("fair", page)
+        await page.get_by_role("button", name="Close").click()
+        await page.get_by_role("link", name="Replay").click()
+        await page.get_by_role("slider").fill("20")
+        await show("replay", page)
+
+
+EVERYTHING = (home, before_a_game, at_tables, after_a_game)

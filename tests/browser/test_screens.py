@@ -1,0 +1,78 @@
+"""Every screen is readable: for axe, for a thumb, and on a phone with twelve players."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import screens
+from browsing import LAPTOP, PHONE, Browsing, Size, Theme
+from playwright.async_api import Page
+
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+SCREENS_MIN = 15
+TARGET_PX = 44
+
+RUN = """
+async () => (await axe.run(document, { resultTypes: ["violations"] })).violations.map(
+  ({ id, nodes }) => id + ": " + nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | "))
+"""
+# Smaller than a finger, or outside the window, or under something else.
+MISSED = """
+(least) => [...document.querySelectorAll("button, input, select, a")].flatMap((node) => {
+  const box = node.getBoundingClientRect();
+  if (box.width === 0 || node.closest("[inert], .unseen") || node.disabled) return [];
+  const isSmall = box.height < least - 0.5 || box.width < 24;
+  const label = node.ariaLabel ?? node.textContent.trim().slice(0, 40);
+  return isSmall ? [`${label}: ${Math.round(box.width)} x ${Math.round(box.height)}`] : [];
+})
+"""
+SCROLLS = "() => document.documentElement.scrollWidth > innerWidth"
+
+
+@pytest.mark.parametrize(("size", "theme"), [(PHONE, "dark"), (LAPTOP, "light")], ids=["phone, dark", "laptop, light"])
+async def test_no_screen_has_a_fault_that_axe_or_a_thumb_finds(quick: Browsing, size: Size, theme: Theme) -> None:
+    found: dict[str, list[str]] = {}
+
+    async def look(name: str, page: Page) -> None:
+        if await page.evaluate("() => typeof axe") == "undefined":
+            await page.evaluate(AXE.read_text())
+        found[name] = [*await page.evaluate(RUN), *await page.evaluate(MISSED, TARGET_PX)]
+        if await page.evaluate(SCROLLS):
+            found[name].append("it can be scrolled sideways")
+
+    for visit in screens.EVERYTHING:
+        await visit(quick, look, size, theme)
+    assert len(found) >= SCREENS_MIN
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+# Two seats that lie on each other, and what a player's tap on a card hits.
+OVERLAPS = """
+() => {
+  const seats = [...document.querySelectorAll("[data-seat]")];
+  const boxes = seats.map((node) => [node.ariaLabel, node.getBoundingClientRect()]);
+  const shared = (a, b) => Math.min(
+    Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
+  return boxes.flatMap(([name, box], place) =>
+    boxes.slice(place + 1).filter(([, other]) => shared(box, other) > 4).map(([other]) => `${name} on ${other}`));
+}
+"""
+
+
+async def test_twelve_rebels_have_room_on_a_phone(quick: Browsing) -> None:
+    options = {"seats": 12, "decks": 2, "minimum_bid": 5}
+    async with quick.at_table("kings_and_rebels", options=options, size=PHONE) as guest:
+        page = guest.page
+        await guest.start()
+        await guest.play_until("[data-hand=turn]")
+        assert await page.locator("[data-seat]").count() == 12
+        assert await page.evaluate(OVERLAPS) == []
+        for _ in range(3):
+            await guest.play_until("[data-hand=turn]")
+            cards = await page.locator("[data-card]").count()
+            card = page.locator("[data-card]:not([aria-disabled=true])").last
+            await card.tap()
+            await page.wait_for_function(
+                "(cards) => document.querySelectorAll('[data-card]').length < cards", arg=cards
+            )

@@ -1,0 +1,83 @@
+"""A guest plays whole games against bots, by the buttons of the page alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from browsing import FULL_HD, PHONE, WAIT_MS, Browsing, Guest
+from playwright.async_api import expect
+
+# Games as short as their options allow.
+GAMES = [
+    ("court_piece", {"trump": "hidden"}, PHONE),
+    ("king_20", {}, FULL_HD),
+    ("king_short", {}, PHONE),
+    ("kings_and_rebels", {"seats": 4, "rounds": 2}, PHONE),
+]
+
+
+@pytest.mark.parametrize(("game", "options", "size"), GAMES, ids=[f"{game}-{size[0]}" for game, _, size in GAMES])
+async def test_a_guest_plays_a_whole_game(
+    quick: Browsing, game: str, options: Mapping[str, object], size: tuple[int, int]
+) -> None:
+    async with quick.at_table(game, options=options, size=size) as guest:
+        await guest.start()
+        steps = await guest.play_until("[data-result=game]")
+        assert steps >= 13
+        await expect(guest.page.get_by_role("heading", name="The game is over")).to_be_visible()
+        assert (await kinds(guest)).count("game_ended") == 1
+        await every_deal_is_proven(guest)
+        await the_replay_steps_through(guest)
+
+
+async def every_deal_is_proven(guest: Guest) -> None:
+    """The button computes every shuffle of the game again."""
+    page = guest.page
+    await page.get_by_role("button", name="Fair?").click()
+    await expect(page.locator("[data-proof=proven]")).to_be_visible(timeout=WAIT_MS)
+    shown = (await kinds(guest)).count("seeds_shown")
+    assert await page.get_by_role("dialog").get_by_role("listitem").count() == shown
+    await page.get_by_role("button", name="Close").click()
+
+
+async def the_replay_steps_through(guest: Guest) -> None:
+    page = guest.page
+    await page.get_by_role("link", name="Replay").click()
+    await expect(page.locator("[data-replay='0']")).to_be_visible(timeout=WAIT_MS)
+    await page.get_by_role("button", name="On", exact=True).click()
+    await page.keyboard.press("ArrowRight")
+    await expect(page.locator("[data-replay='2']")).to_be_visible()
+    await page.get_by_role("button", name="Close the replay").click()
+    await expect(page.locator("[data-result=game]")).to_be_visible()
+
+
+async def test_a_long_game_is_ended_when_all_agree(quick: Browsing) -> None:
+    """King with 56 deals; bots agree at once."""
+    async with quick.at_table("king_long") as guest:
+        page = guest.page
+        await guest.start()
+        await guest.play_until("[data-result=round]")
+        await guest.play_until("[data-hand=turn]")
+        await page.get_by_role("button", name="Menu").click()
+        await page.get_by_role("button", name="Ask to end the game").click()
+        await expect(page.locator("[data-phase=playing]")).to_be_hidden(timeout=WAIT_MS)
+        assert "game_ended" in await kinds(guest)
+
+
+async def kinds(guest: Guest) -> list[str]:
+    """The kinds of all that has happened at the table."""
+    table_id = guest.page.url.rpartition("/")[2]
+    return [event.kind for event in (await guest.player.replay(table_id)).events]
+
+
+async def test_from_the_first_page_one_click_leads_to_cards(quick: Browsing) -> None:
+    context = await quick.browser.new_context(viewport={"width": PHONE[0], "height": PHONE[1]}, is_mobile=True)
+    try:
+        page = await context.new_page()
+        await page.goto(quick.url)
+        await page.get_by_role("button", name="Play now").click()
+        await expect(page.locator("[data-card]").first).to_be_visible(timeout=20_000)
+        assert await page.locator("[data-card]").count() in (5, 13)
+    finally:
+        await context.close()
