@@ -40,10 +40,13 @@ AT_REST: Final = """
 # Plays by the page's own buttons: one step for each version of the table, until there is what is looked for.
 PLAY: Final = """
 async ({ until, milliseconds }) => {
+  let steps = 0;
   const end = performance.now() + milliseconds;
   const all = (selector) => [...document.querySelectorAll(selector)].filter(
     (button) => !button.disabled && button.getAttribute("aria-disabled") !== "true");
+  const isMore = (button) => button.ariaLabel === "More" && steps % 16 !== 15;
   const chosen = (panel) => {
+    if (panel.dataset.panel === "bid") return all("[data-panel] button").find(isMore) ?? panel.querySelector(".main");
     if (panel.dataset.panel !== "converts") return all("[data-panel] .main, [data-panel] [data-choice]")[0];
     if (!panel.querySelector("[aria-checked=true]")) return panel.querySelector("[role=radio]");
     if (!panel.querySelector("[aria-pressed=true]")) return panel.querySelector("[aria-pressed]");
@@ -57,7 +60,6 @@ async ({ until, milliseconds }) => {
   };
   const version = () => document.querySelector("[data-version]")?.dataset.version;
   const frame = () => new Promise((resolve) => setTimeout(resolve, 8));
-  let steps = 0;
   while (performance.now() < end) {
     if (document.querySelector(until)) return steps;
     const button = next();
@@ -66,7 +68,8 @@ async ({ until, milliseconds }) => {
       button.click();
       steps += 1;
       const moved = performance.now() + 400;
-      while (version() === before && performance.now() < moved) await frame();
+      do await frame();
+      while (!isMore(button) && version() === before && performance.now() < moved);
     } else await frame();
   }
   throw new Error(`no ${until} after ${steps} steps: ${document.body.innerText.slice(0, 400)}`);

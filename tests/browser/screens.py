@@ -8,6 +8,7 @@ from browsing import WAIT_MS, Browsing, Guest, Size, Theme
 from playwright.async_api import Page, expect
 
 Show = Callable[[str, Page], Awaitable[None]]
+Visit = Callable[[Browsing, Show, Size, Theme], Awaitable[None]]
 
 CHOICES = "[data-panel=choices] [data-choice]"
 TURN = "[data-hand=turn]"
@@ -15,12 +16,13 @@ TRICK = f"main:has({TURN}):has([data-trick] img)"
 ROUND_OVER = "[data-result=round]"
 GAME_OVER = "[data-result=game]"
 
+PAGES = ("create", "tables", "rules", "leaders", "profile", "wallet", "settings", "blocked")
 # Game, options, and what is waited for, with the screen's name.
 TABLES: tuple[tuple[str, Mapping[str, object], tuple[tuple[str, str], ...]], ...] = (
     (
         "court_piece",
         {},
-        (("choosing", f"{CHOICES} img"), ("turn", TRICK), ("round over", ROUND_OVER), ("game over", GAME_OVER)),
+        (("choosing", f"{CHOICES} img"), ("turn", TRICK), ("round over", ROUND_OVER)),
     ),
     ("king_20", {}, (("contract", CHOICES), ("turn", TRICK), ("round over", ROUND_OVER))),
     (
@@ -32,12 +34,17 @@ TABLES: tuple[tuple[str, Mapping[str, object], tuple[tuple[str, str], ...]], ...
 )
 
 
-async def home(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
+async def beside_the_table(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
     async with browsing.guest(size=size, theme=theme) as guest:
         page = guest.page
         await page.goto(guest.url)
         await expect(page.get_by_role("button", name="Play now")).to_be_visible(timeout=WAIT_MS)
         await show("home", page)
+        for name in PAGES:
+            await page.goto(f"{guest.url}/#/{name}")
+            await expect(page.get_by_role("button", name="Back")).to_be_visible(timeout=WAIT_MS)
+            await page.wait_for_load_state("networkidle")
+            await show(name, page)
 
 
 async def before_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
@@ -93,9 +100,9 @@ async def after_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme)
         await expect(page.locator("[data-proof=proven]")).to_be_visible(timeout=WAIT_MS)
         await show("fair", page)
         await page.get_by_role("button", name="Close").click()
-        await page.get_by_role("link", name="Replay").click()
+        await page.get_by_role("button", name="Replay").click()
         await page.get_by_role("slider").fill("20")
         await show("replay", page)
 
 
-EVERYTHING = (home, before_a_game, at_tables, after_a_game)
+EVERYTHING = (beside_the_table, before_a_game, at_tables, after_a_game)

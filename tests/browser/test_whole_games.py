@@ -43,7 +43,7 @@ async def every_deal_is_proven(guest: Guest) -> None:
 
 async def the_replay_steps_through(guest: Guest) -> None:
     page = guest.page
-    await page.get_by_role("link", name="Replay").click()
+    await page.get_by_role("button", name="Replay").click()
     await expect(page.locator("[data-replay='0']")).to_be_visible(timeout=WAIT_MS)
     await page.get_by_role("button", name="On", exact=True).click()
     await page.keyboard.press("ArrowRight")

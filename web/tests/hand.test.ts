@@ -92,11 +92,11 @@ describe("a panel", () => {
   it("names trump and convert cards together, and no more of them than are allowed", async () => {
     const converts = ["AH", "KD", "3S"].map((card) => ({ card, ordinal: 1 }));
     const { send, button } = shown({ kind: "converts", title: "Name", suits: ["S", "H"], converts, max: 2 });
-    await fireEvent.click(button("ace of hearts"));
+    await fireEvent.click(button("A, ace of hearts"));
     expect(button("Name them").disabled).toBe(true);
     await fireEvent.click(screen.getByRole("radio", { name: "Spades" }));
-    await fireEvent.click(button("king of diamonds"));
-    expect(button("three of spades").disabled).toBe(true);
+    await fireEvent.click(button("K, king of diamonds"));
+    expect(button("3, three of spades").disabled).toBe(true);
     await fireEvent.click(button("Name them"));
     expect(send).toHaveBeenCalledExactlyOnceWith({
       type: "name_converts",
