@@ -33,6 +33,7 @@ def bots_once(script: Script) -> None:
     script.act(ANN, frames.SendBotAway(id=script.new_id(), seat=1))
 
 
+@pytest.mark.ruling("TL-7")
 @pytest.mark.parametrize(
     "happened",
     [lambda script: script.sit(BOB), start, bots_once, lambda script: script.sit(BOB, CYN, DAN).zero()],
