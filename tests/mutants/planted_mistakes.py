@@ -115,7 +115,7 @@ MISTAKES: Final = (
     ),
     Mistake("TL-42", f"{TABLE}handlers/gateway.py", "past = await self._past(live, version)", "past = None"),
     Mistake("TL-43", f"{TABLE}engine/table_timers.py", "(began[timer], today, outages)", "(began[timer], today, [])"),
-    Mistake("TL-44", f"{TABLE}domain/visibility.py", "return table.phase is not Phase.PLAYING and any(", "return any("),
+    Mistake("TL-44", f"{TABLE}domain/visibility.py", 'if table.terms.visibility == "public" or', "if True or"),
     Mistake("TL-45", f"{TABLE}handlers/talk.py", " and (socket.account_id, account_id) not in live.mutes", ""),
     Mistake("TL-46", f"{TABLE}domain/microphone.py", "if not (table.started and table.counted):", "if False:"),
     Mistake(
