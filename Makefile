@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 GAME ?= court_piece
 BOTS ?= 0
 URL ?=
+VOICE ?=
 ROW ?=
 PLACE ?=
 LAN ?=
@@ -22,9 +23,9 @@ run: ## everything in one process on one port, a page to play on; LAN=1 for othe
 	bash web/build.sh --to-run
 	.venv/bin/darbar up $(if $(LAN),--lan) $(if $(TLS),--tls)
 
-demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0 URL=
+demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=0 URL= VOICE=
 	bash deploy/local/setup.sh
-	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS) --url "$(URL)"
+	.venv/bin/python -m darbar_client.demo --game $(GAME) --bots $(BOTS) --url "$(URL)" --voice "$(VOICE)"
 
 web: ## the web client, checked and built into web/dist, where `make run` serves it
 	bash web/build.sh --check

@@ -50,7 +50,9 @@ async def server_to_kill(stack_folder: Path) -> AsyncIterator[LocalServer]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def server_behind_a_proxy(stack_folder: Path) -> AsyncIterator[LocalServer]:
     """A server of the test's own, which believes whoever connects that it asks for somebody else."""
-    proxies = {f"DARBAR_{service}_TRUSTED_PROXIES": '["127.0.0.1"]' for service in ("LOBBY", "TABLE", "WALLET")}
+    proxies = {
+        f"DARBAR_{service}_TRUSTED_PROXIES": '["127.0.0.1"]' for service in ("LOBBY", "TABLE", "WALLET", "MEDIA")
+    }
     async with local_server(new_folder(stack_folder, "behind-a-proxy"), proxies) as started:
         yield started
 

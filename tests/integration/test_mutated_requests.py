@@ -42,6 +42,7 @@ def routes_of(service: Service) -> set[tuple[str, str]]:
         "public_url": "http://nowhere",
         "token_private_key": key,
         "token_public_key": public_key_pem(key),
+        "ticket_key": "a key that nobody guesses",
     }
     names = set(service.settings_type.__struct_fields__)
     settings = msgspec.convert({name: value for name, value in given.items() if name in names}, service.settings_type)
@@ -100,6 +101,7 @@ async def something_to_ask_for(darbar: Darbar) -> tuple[Player, dict[str, str], 
         "handle": (await players[0].profile()).handle,
         "version": "1",
         "account_id": "0" * 32,
+        "note_id": "00000000-0000-4000-8000-000000000000",
         "process_id": made.socket.direct.split("/")[3],
     }
     return players[0], known, [await player.tokens.access() for player in players]

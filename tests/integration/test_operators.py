@@ -104,7 +104,7 @@ async def test_tl_40_maintenance_is_announced_at_every_table_ends_nothing_and_ou
     made = await ann.create_table("king_20", bet_coins=75, visibility="public")
     async with await ann.join(made) as table:
         announced = await operate("announce", line, **nats)
-        await table.until(lambda now: now.announcement == line, seconds=10)
+        await table.until(lambda now: now.heard.announcement == line, seconds=10)
         drained = await operate("drain", "--operator", "olga", **nats)
         assert [code for code, _ in (announced, drained)] == [ExitCode.FINE] * 2
         assert drained[1] == f"Announced at every table: {line}\nNo new tables are made; nothing that runs ends.\n"
@@ -118,9 +118,9 @@ async def test_tl_40_maintenance_is_announced_at_every_table_ends_nothing_and_ou
             assert found.table_id == made.table_id
             await other.sit()
             for one in (table, other):
-                await one.until(lambda now: len(now.now.people) == 2 and now.announcement == line, seconds=10)
+                await one.until(lambda now: len(now.now.people) == 2 and now.heard.announcement == line, seconds=10)
             ended = [await operate(command, "--end", **nats) for command in ("drain", "announce")]
-            await table.until(lambda now: now.announcement is None, seconds=10)
+            await table.until(lambda now: now.heard.announcement is None, seconds=10)
     assert ended[1] == (ExitCode.FINE, "Nothing is announced.\nNew tables are made.\n")
     assert (await cyn.quick_play("king_20", bet_coins=50)).made
 

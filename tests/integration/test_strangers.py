@@ -28,8 +28,14 @@ PUBLIC = {
     for route in routes
     if not route.path.startswith("/v1/admin/")
 }
-# Nobody here has too few coins, or a password: both are asked for all the same.
-REFUSED = {("POST", "/v1/me/top-ups"), ("POST", "/v1/sessions")}
+# Nobody here has too few coins, a password, or sends a voice note: all are asked for all the same.
+REFUSED = {
+    ("POST", "/v1/me/top-ups"),
+    ("POST", "/v1/sessions"),
+    ("POST", "/v1/voice-notes"),
+    ("GET", "/v1/voice-notes/{note_id}"),
+    ("POST", "/v1/voice-notes/{note_id}/report"),
+}
 
 
 class Listener:
@@ -123,6 +129,7 @@ async def known_of(ref: TableRef, players: Sequence[Player]) -> Known:
         "handle": (await players[1].profile()).handle,
         "version": "1",
         "account_id": "0" * 32,
+        "note_id": "00000000-0000-4000-8000-000000000000",
         "process_id": ref.socket.direct.split("/")[3],
     }
 

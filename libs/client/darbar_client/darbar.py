@@ -35,6 +35,7 @@ from darbar_contracts.frames import AnyServerFrame
 from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.route import IDEMPOTENCY_KEY_HEADER
 from darbar_contracts.tables import BotLevel, Visibility
+from darbar_contracts.voice import UPLOAD_TICKET_HEADER, NoteSent, note_path
 from darbar_contracts.wallet import WalletEntry, WalletView
 
 UNAUTHORIZED = 401
@@ -225,6 +226,19 @@ class Player:
         """The server's own comparison of store and memory, for who sits there; refused while a round is played."""
         return await self._ask("GET", f"/v1/tables/{table_id}/audit", TableAudit)
 
+    async def send_note(self, ticket: str, recording: bytes, media_type: str) -> NoteSent:
+        """A voice note, with the ticket of `TableSocket.ask_microphone`. Its microphone is gone whatever comes back."""
+        sent = {"Content-Type": media_type, UPLOAD_TICKET_HEADER: ticket}
+        return await self._ask("POST", "/v1/voice-notes", NoteSent, body=recording, headers=sent, seconds=0.0)
+
+    async def note_sound(self, path: str) -> bytes:
+        """What a `note_ready` leads to, as Ogg/Opus."""
+        return await self._darbar.http.fetch(path)
+
+    async def report_note(self, note_id: str) -> None:
+        """Soon after it was heard."""
+        await self._ask("POST", f"{note_path(note_id)}/report", type(None))
+
     async def join(
         self, table: TableRef | str, *, fair: bool = True, events_unread_max: int = EVENTS_UNREAD_MAX
     ) -> TableSocket:
@@ -244,7 +258,7 @@ class Player:
         path: str,
         answer_type: type[_Answer],
         *,
-        body: Mapping[str, object] | None = None,
+        body: Mapping[str, object] | bytes | None = None,
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         seconds: float | None = None,

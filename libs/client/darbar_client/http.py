@@ -46,7 +46,7 @@ class Http:
         path: str,
         answer_type: type[_Answer],
         *,
-        body: Mapping[str, object] | None = None,
+        body: Mapping[str, object] | bytes | None = None,
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         seconds: float | None = None,
@@ -54,6 +54,7 @@ class Http:
     ) -> _Answer:
         """Raises DarbarError for a refusal at once, Unreachable when nobody answered in time.
 
+        `body`: JSON, or bytes of the type that `headers` names.
         `seconds`: try for another time than the usual one; 0: one try. `repeatable` False: doing it twice does harm, so
         it is tried again only when it was surely not done.
         """
@@ -78,17 +79,28 @@ class Http:
             if not (repeatable or surely_not_done) or not await attempts.pause(seconds_min=seconds_min):
                 raise failure
 
+    async def fetch(self, path: str) -> bytes:
+        """What lies there. Raises DarbarError."""
+        try:
+            status, _, content = await self._once("GET", path, body=None, headers=None, query=None)
+        except _LOST as error:
+            raise Unreachable(Reason.UNREACHABLE, f"GET {path}: {type(error).__name__} {error}".strip()) from error
+        if status >= 300:
+            raise _failure(status, content)
+        return content
+
     async def _once(
         self,
         method: str,
         path: str,
         *,
-        body: Mapping[str, object] | None,
+        body: Mapping[str, object] | bytes | None,
         headers: Mapping[str, str] | None,
         query: Mapping[str, str] | None,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        encoded = None if body is None else msgspec.json.encode(body)
-        sent = dict(headers or {}) | ({} if encoded is None else {"Content-Type": "application/json"})
+        is_json = body is not None and not isinstance(body, bytes)
+        encoded = msgspec.json.encode(body) if is_json else body
+        sent = dict(headers or {}) | ({"Content-Type": "application/json"} if is_json else {})
         timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS_MAX)
         async with self.session.request(
             method, self.url(path), data=encoded, headers=sent, params=query, timeout=timeout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TypeVar
@@ -17,6 +16,7 @@ from darbar_client.connection import ConnectionLost
 from darbar_client.errors import CommandRefused, DarbarError, SocketEnded
 from darbar_client.event_stream import EventStream
 from darbar_client.fairness import SeedStrings
+from darbar_client.heard import Heard
 from darbar_client.http import Http
 from darbar_client.reconnecting import ReconnectingSocket
 from darbar_client.table_changes import after_event
@@ -24,14 +24,12 @@ from darbar_client.tokens import Tokens
 from darbar_contracts import frames
 from darbar_contracts.api import SocketPaths, TableRef
 from darbar_contracts.frames import (
-    Announced,
     AnyServerFrame,
     Closing,
     Done,
     EventFrame,
     Heartbeat,
     RefusedFrame,
-    Said,
     Snapshot,
     TableView,
     Welcome,
@@ -41,8 +39,6 @@ from darbar_contracts.refusals import Reason
 from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import BY_NAME
 
-# Of the phrases that were said, a socket keeps the newest.
-PHRASES_KEPT_MAX = 32
 _Value = TypeVar("_Value")
 
 
@@ -73,8 +69,7 @@ class TableSocket:
         self.turn = 0
         self.legal: Legal | None = None
         self.failure: DarbarError | None = None
-        self.announcement: str | None = None
-        self.said: deque[Said] = deque(maxlen=PHRASES_KEPT_MAX)
+        self.heard = Heard()
         self._now: TableView | None = None
         self._deadline: float | None = None
         self._vote_deadline = 0.0
@@ -212,12 +207,20 @@ class TableSocket:
         return await self._command(frames.ChangeOptions, options=options)
 
     async def say(self, phrase: frames.Phrase) -> int:
-        """A phrase or a reaction for everybody at the table; what others say is in `said`."""
+        """A phrase or a reaction for everybody at the table; what others say is in `heard`."""
         return await self._command(frames.Say, phrase=phrase)
 
     async def mute(self, seat: int, *, muted: bool = True) -> int:
         """Hear no more, or again, at this table what this player says."""
         return await self._command(frames.Mute, seat=seat, muted=muted)
+
+    async def ask_microphone(self) -> str:
+        """The ticket for `Player.send_note`; the voice notes of all are in `heard`."""
+        await self._command(frames.AskMicrophone)
+        return self.heard.ticket
+
+    async def cancel_note(self) -> int:
+        return await self._command(frames.CancelNote)
 
     async def decide(self, decision: object) -> int:
         """A decision of the rules, for the turn that is due now."""
@@ -315,15 +318,13 @@ class TableSocket:
             case Heartbeat():
                 if was_caught_up and frame.version > self.version:
                     raise ConnectionLost("behind", f"the table is at {frame.version}, we have {self.version}")
-            case Said():
-                self.said.append(frame)
             case Welcome():
                 self._welcome = frame
-                self.seat, self.announcement = frame.seat, frame.announcement
-            case Announced():
-                self.announcement = frame.text
+                self.seat, self.heard.announcement = frame.seat, frame.announcement
             case Closing():
                 raise ConnectionLost(frame.code, frame.message)
+            case _:
+                self.heard.take(frame)
         if self.caught_up and not was_caught_up:
             self._commands.send_again()
             self._follow()

@@ -87,11 +87,13 @@ async def _open_parts(app: web.Application) -> AsyncIterator[None]:
     seal = Seal(settings.ticket_key)
     links = Links(seal, now=now)
     moderation = Moderation(notes, links, now=now)
+    pipeline = Pipeline(metrics, processes=settings.processes)
+    app[SUPERVISOR].watch("pipeline", pipeline.keep_warm, must_run=False)
     uploads = Uploads(
         seal=seal,
         notes=notes,
         sounds=sounds,
-        pipeline=Pipeline(metrics, processes=settings.processes),
+        pipeline=pipeline,
         table_client=TableClient(app[BUS]),
         links=links,
         metrics=metrics,

@@ -12,20 +12,19 @@ import asyncio
 import random
 import shutil
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import fields
-from pathlib import Path
 from typing import get_type_hints
 
 import msgspec
 
 from darbar_client.darbar import Darbar
 from darbar_client.demo.checks import checks, gather
-from darbar_client.demo.local_server import LocalServer, ServerFailed, until_ready
+from darbar_client.demo.local_server import LocalServer, ServerFailed, new_folder, until_ready
 from darbar_client.demo.playing import Commentator, Participant, all_leave, joined, play_game, seated
 from darbar_client.demo.score_sheet import ledger_lines, score_sheet
+from darbar_client.demo.voice import voice_demo
 from darbar_client.errors import DarbarError
 from darbar_client.proofs.log import LogUnreadable
 from darbar_rules.game import AnyGame
@@ -37,7 +36,6 @@ BET_COINS = 25
 POINTS = 10
 POINTS_OPTION = "winning_points"
 NAMES = ("Amina", "Bilal", "Chandra", "Daoud", "Esha", "Farid", "Gita", "Hasan", "Indra", "Jamal", "Kavya", "Latif")
-OTHERS_MAY_ENTER = 0o711
 NOT_TRUE, NOT_PLAYED = 1, 2
 
 
@@ -60,6 +58,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--url", help=f"a running server; otherwise {URL}, or one of the demo's own")
     parser.add_argument("--points", type=int, default=POINTS, help="points that win, where the game has such an option")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the table")
+    parser.add_argument("--voice", default="", help="anything: a voice note instead of a game, on a server of its own")
     parser.add_argument("--seed", type=int, help="of the players' choices, to make them again")
     return parser.parse_args()
 
@@ -100,13 +99,6 @@ async def server_url(given: str | None) -> AsyncIterator[str]:
     finally:
         await server.stop()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def new_folder() -> Path:
-    """PostgreSQL may run as another user, who has to get through."""
-    folder = Path(tempfile.mkdtemp(prefix="darbar-demo-"))
-    folder.chmod(OTHERS_MAY_ENTER)
-    return folder
 
 
 async def demo(given: argparse.Namespace) -> bool:
@@ -156,7 +148,8 @@ def main() -> int:
     failures: list[BaseException] = []
     is_proven = False
     try:
-        is_proven = asyncio.run(demo(arguments()))
+        given = arguments()
+        is_proven = asyncio.run(voice_demo(given.game, print_line) if given.voice else demo(given))
     except* (DarbarError, OptionInvalid, ServerFailed, LogUnreadable, TimeoutError) as group:
         failures.extend(group.exceptions)
     for failure in failures:

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ STOP_SECONDS_MAX = 60.0
 READINESS_SECONDS_MAX = 2.0
 POLL_SECONDS = 0.1
 READY = 200
+OTHERS_MAY_ENTER = 0o711
 LOG_LINES_SHOWN = 20
 LOG_CHARACTERS_SHOWN = 300
 
@@ -33,6 +35,13 @@ QUICK: Mapping[str, str] = {
     "DARBAR_LOBBY_GUESTS_AN_HOUR_MAX": "0",
     "DARBAR_LOBBY_REQUESTS_A_MINUTE_MAX": "0",
 }
+
+
+def new_folder() -> Path:
+    """For a server of one's own. PostgreSQL may run as another user, who has to get through."""
+    folder = Path(tempfile.mkdtemp(prefix="darbar-demo-"))
+    folder.chmod(OTHERS_MAY_ENTER)
+    return folder
 
 
 class ServerFailed(Exception):

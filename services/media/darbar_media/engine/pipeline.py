@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 
 import structlog
@@ -17,6 +18,8 @@ WAITING_MAX = 40
 SECONDS_MAX = 12.0
 # What a decoder has kept of bad files goes with its process.
 NOTES_A_PROCESS_MAX = 200
+# Idle for five minutes, a process is ended.
+WARM_SECONDS = 120.0
 
 log = structlog.get_logger()
 
@@ -29,6 +32,12 @@ class Pipeline:
         self._offload = Offload(
             running_max=processes, waiting_max=WAITING_MAX, seconds_max=SECONDS_MAX, pieces_max=NOTES_A_PROCESS_MAX
         )
+
+    async def keep_warm(self) -> None:
+        """For ever: a process waits, so that nobody's note waits for one to start."""
+        while True:
+            await self._offload.run(limited_work, b"")
+            await asyncio.sleep(WARM_SECONDS)
 
     async def run(self, recording: bytes) -> NoteSound:
         """Raises Refused with why it is no note, and Unavailable when too many wait."""
