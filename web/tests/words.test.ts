@@ -45,6 +45,26 @@ it.each(OTHERS)("what the server says has words in $title: every option, every g
   expect(named("refused").length).toBeGreaterThan(40);
 });
 
+/** Every source but the words themselves. */
+function sources(): string {
+  const root = `${import.meta.dirname}/../src`;
+  const names = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.(ts|svelte)$/.test(name) && !name.startsWith("words/"));
+  return names.map((name) => readFileSync(`${root}/${name}`, "utf8")).join("\n");
+}
+
+it("no sentence is there that nobody says", () => {
+  const text = sources();
+  // Of keys that are put together: what stands before a value, and what stands after a key.
+  const beginnings = [...text.matchAll(/`([a-z_]+(?:\.[a-z_]+)*\.)\$\{/g)].map((found) => found[1]!);
+  const endings = [...text.matchAll(/`\$\{\w+\}((?:\.[a-z_]+)+)`/g)].map((found) => found[1]!);
+  const isSaid = (key: string): boolean =>
+    text.includes(`"${key}"`) ||
+    beginnings.some((beginning) => key.startsWith(beginning)) ||
+    endings.some((ending) => key.endsWith(ending) && isSaid(key.slice(0, -ending.length)));
+  const unused = Object.keys(en).filter((key) => !isSaid(key));
+  expect(unused).toEqual([]);
+});
+
 it.each(LANGUAGES)("in $title the rules of every game are told, sentence by sentence", async ({ loadRules }) => {
   const words = await loadRules();
   expect(Object.keys(STEPS).sort()).toEqual(documented().games.sort());
