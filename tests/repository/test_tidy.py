@@ -70,6 +70,7 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
         "services/table/darbar_table/handlers/relayed.py",
         "RelayedSocket.work",
     ): "the outermost loop of a link: its socket says hello again",
+    ("services/table/darbar_table/socket/session.py", "PlayerSocket._wait_for"): "a fault of ours ends one socket only",
     ("services/table/darbar_table/engine/owner.py", "Owner._decide"): "a fault of ours freezes one table and no other",
     (
         "services/table/darbar_table/engine/owner.py",
@@ -77,6 +78,10 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ): "a fault of ours freezes one table and no other",
 }
 TASK_OWNERS: Mapping[tuple[str, str], str] = {
+    (
+        "services/table/darbar_table/socket/session.py",
+        "PlayerSocket._is_taken",
+    ): "the socket keeps it and goes on after it; it ends as what it waits for does, within seconds",
     ("libs/kit/darbar_kit/bus/connection.py", "Bus.serve.take"): "the bus keeps what it runs, and ends it in close()",
     (
         "services/table/darbar_table/handlers/create.py",

@@ -142,8 +142,10 @@ class Service:
             gateway=AnyGateway(node=self.present_node, local=self.present_gateway, relay=relay),
             decoder=self.decoder,
             tokens=self.tokens,
+            metrics=self.metrics,
         )
         self.supervisor.watch("relay", relay.run)
+        self.supervisor.watch("sockets", self.socket_handler.look)
         self.supervisor.watch("heartbeats", self.socket_handler.beat)
 
     async def start(self, _app: web.Application) -> AsyncIterator[None]:
@@ -167,6 +169,8 @@ class Service:
                 self.relay.close()
             with suppress(Unavailable):
                 await bus.publish(subjects.TABLE_RETIRED, ProcessRetired(node.process_id))
+        if self.socket_handler is not None:
+            self.socket_handler.close()
 
     async def ready(self) -> list[str]:
         """What is missing before players may come."""

@@ -249,7 +249,7 @@ class Far:
     async def command(self, command_id: str = "a-command-of-20-chars") -> ReplyDouble:
         assert self.link is not None
         reply = ReplyDouble()
-        await self.link.command(Person("bob", "Bob", "fox"), frames.Ready(command_id), reply)
+        self.link.command(Person("bob", "Bob", "fox"), frames.Ready(command_id), reply)
         return reply
 
 

@@ -7,18 +7,27 @@ import logging
 import socket
 import struct
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any, cast
+from uuid import UUID, uuid4
 
 import aiohttp
+import msgspec
 import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 from table_doubles import Player
+from table_scripts import SETTINGS
 from table_stack import Stack, StartTable
+from test_socket_messages import TEXT, frame
 
+from darbar_contracts.reading import DecisionFrames, client_frame_type
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.testing import eventually
+from darbar_kit.tokens import Claims
+from darbar_table.metrics import Metrics
 from darbar_table.socket import session
+from darbar_table.socket.limits import SocketLimits
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -113,20 +122,100 @@ async def test_who_sends_too_fast_is_read_more_slowly_and_nobody_else(start_tabl
     assert not [frame for frame in fast.frames if frame["type"] in ("refused", "closing")]
 
 
-@pytest.mark.parametrize(("bytes_waiting", "is_cut"), [(session.WRITE_BUFFER_BYTES_MAX, False), (10**9, True)])
-def test_a_socket_that_does_not_read_is_cut_off(bytes_waiting: int, is_cut: bool) -> None:
-    transport = TransportDouble(bytes_waiting)
-    player = session.PlayerSocket(
-        cast(Any, None),
+def connected(transport: TransportDouble) -> session.PlayerSocket:
+    """A socket that has said nothing yet."""
+    return session.PlayerSocket(
         transport,
+        "127.0.0.1",
         gateway=cast(Any, None),
         metrics=cast(Any, None),
         limits=cast(Any, None),
         tokens=cast(Any, None),
         decoder=cast(Any, None),
+        gone=cast(Any, None),
     )
-    player.send(b"{}")
+
+
+@pytest.mark.parametrize(("bytes_waiting", "is_cut"), [(session.WRITE_BUFFER_BYTES_MAX, False), (10**9, True)])
+def test_a_socket_that_does_not_read_is_cut_off(bytes_waiting: int, is_cut: bool) -> None:
+    transport = TransportDouble(bytes_waiting)
+    connected(transport).send(b"{}")
     assert (transport.written, transport.aborted) == ([] if is_cut else [b"\x81\x02{}"], is_cut)
+
+
+@pytest.mark.ruling("TL-41")
+def test_tl_41_who_is_silent_is_pinged_and_who_is_silent_then_is_gone_within_ten_seconds() -> None:
+    silent, answering = TransportDouble(0), TransportDouble(0)
+    players = [connected(silent), connected(answering)]
+    looks = 0
+    while not silent.aborted:
+        looks += 1
+        for player in players:
+            player.look()
+        if answering.written:
+            players[1].data_received(b"\x8a\x80\x00\x00\x00\x00")
+    assert silent.written == [b"\x89\x00"]
+    assert looks * session.LOOK_SECONDS <= 10
+    for _ in range(10):
+        players[1].look()
+        players[1].data_received(b"\x8a\x80\x00\x00\x00\x00")
+    assert not answering.aborted
+
+
+class SlowGateway:
+    """Lets nobody in for a while."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.entered: list[int] = []
+
+    async def enter(self, socket: Any, table_id: UUID, version: int) -> Any:
+        await self.open.wait()
+        self.entered.append(version)
+        return HeartbeatLink()
+
+
+class HeartbeatLink:
+    """At a table where nothing happens."""
+
+    version = 7
+
+    def leave(self) -> None: ...
+
+
+class AnyToken:
+    """Everybody is Ann."""
+
+    def read(self, token: str) -> Claims:
+        return Claims(
+            account_id="ann", name="Ann", avatar="fox", role="player", expires_at=datetime.max.replace(tzinfo=UTC)
+        )
+
+
+async def test_what_arrives_while_a_hello_is_waited_for_is_held_in_order_and_nobody_is_cut_off_for_silence() -> None:
+    transport, gateway, gone = TransportDouble(0), SlowGateway(), asyncio.Event()
+    player = session.PlayerSocket(
+        transport,
+        "127.0.0.1",
+        gateway=cast(Any, gateway),
+        metrics=Metrics(),
+        limits=SocketLimits(SETTINGS),
+        tokens=cast(Any, AnyToken()),
+        decoder=msgspec.json.Decoder(client_frame_type(DecisionFrames())),
+        gone=lambda _: gone.set(),
+    )
+    player.begin(uuid4())
+    pings = frame(TEXT, b'{"type":"ping"}') * 3
+    player.data_received(frame(TEXT, b'{"type":"hello","protocol":1,"token":"t","version":3}') + pings)
+    for _ in range(10):
+        player.look()
+    assert (transport.written, transport.aborted, transport.is_paused) == ([], False, True)
+    player.connection_lost(None)
+    assert not gone.is_set()
+    gateway.open.set()
+    await asyncio.wait_for(gone.wait(), 5)
+    assert gateway.entered == [3]
+    assert transport.written == [b'\x81\x20{"type":"heartbeat","version":7}'] * 3
 
 
 class TransportDouble:
@@ -135,7 +224,7 @@ class TransportDouble:
     def __init__(self, bytes_waiting: int) -> None:
         self._bytes_waiting = bytes_waiting
         self.written: list[bytes] = []
-        self.aborted = False
+        self.aborted = self.is_paused = False
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
@@ -145,6 +234,12 @@ class TransportDouble:
 
     def get_write_buffer_size(self) -> int:
         return self._bytes_waiting
+
+    def pause_reading(self) -> None:
+        self.is_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_paused = False
 
     def close(self) -> None: ...
 

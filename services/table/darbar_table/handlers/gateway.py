@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -44,6 +45,7 @@ from darbar_table.store.replay import decode
 # So long a player waits while a table changes its owner; then they are asked to try again.
 HELD_SECONDS_MAX = 10.0
 _encode = msgspec.json.Encoder().encode
+Waiting: TypeAlias = Coroutine[None, None, None]
 
 
 class TableLink(Protocol):
@@ -52,8 +54,9 @@ class TableLink(Protocol):
     @property
     def version(self) -> int: ...
 
-    async def command(self, person: Person, frame: Any, reply: Reply) -> None:
-        """A frame that has an id. Never raises: `reply` hears what became of it. Only this socket waits."""
+    def command(self, person: Person, frame: Any, reply: Reply) -> Waiting | None:
+        """A frame that has an id. Never raises: `reply` hears what became of it. What is to be waited for before this
+        socket's next frame is returned; of most commands nothing is."""
 
     def leave(self) -> None:
         """The socket is gone."""
@@ -186,25 +189,25 @@ class LocalLink:
     def version(self) -> int:
         return self._live.table.version
 
-    async def command(self, person: Person, frame: Any, reply: Reply) -> None:
+    def command(self, person: Person, frame: Any, reply: Reply) -> Waiting | None:
         digest = command_digest(frame)
         decision = self._decisions.decision_of(frame)
         if decision is not None:
             kind = frame.__struct_config__.tag
             named = (frame.round, frame.turn, kind, decision, frame.game)
             self._submit(Decide(person, frame.id, digest, *named), reply)
-            return
+            return None
         if isinstance(frame, Say | Mute):
             self._talk_of(frame, reply)
-            return
+            return None
         if isinstance(frame, AskMicrophone | CancelNote):
             self._node.microphones.hear(self._live, self._socket, frame, reply)
-            return
+            return None
         act = Act(person=person, frame=frame, digest=digest)
         if isinstance(frame, Sit):
-            await self._sit(act, reply)
-        else:
-            self._submit(act, reply)
+            return self._sit(act, reply)
+        self._submit(act, reply)
+        return None
 
     def _submit(self, command: Act | Decide, reply: Reply) -> None:
         self._node.owner.submit(self._live, command, reply)

@@ -220,7 +220,7 @@ class RelayLink:
         finally:
             self._answer = None
 
-    async def command(self, person: Person, frame: Frame, reply: Reply) -> None:
+    def command(self, person: Person, frame: Frame, reply: Reply) -> None:
         """Passed on, and kept until it is answered."""
         if len(self._held) >= COMMANDS_WAITING_MAX:
             _refuse(reply, TableReason.BUSY)

@@ -184,7 +184,9 @@ class RelayedSocket:
                 await self._enter(step)
             elif self._link is not None:
                 frame = self._sockets.decoder.decode(bytes(step.frame))
-                await self._link.command(step.person, frame, SocketReply(self, frame.id))
+                waiting = self._link.command(step.person, frame, SocketReply(self, frame.id))
+                if waiting is not None:
+                    await waiting
         except Refused as error:
             self.close(error.code, error.message)
         except msgspec.ValidationError:

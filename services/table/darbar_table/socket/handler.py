@@ -1,4 +1,4 @@
-"""Opens players' sockets over aiohttp. Open this about the upgrade, the limits of messages and the heartbeats."""
+"""Opens players' sockets over aiohttp. Open this about what all sockets share, and the heartbeats."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import msgspec
 from aiohttp import web
 
 from darbar_contracts import frames
+from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.gateway import TableGateway
 from darbar_table.handlers.questions import table_id_of
+from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
+from darbar_table.socket import session
+from darbar_table.socket.handshake import Switched, hand_over
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.session import PlayerSocket
 
-PING_SECONDS = 4.0
-MESSAGE_BYTES_MAX = 64 * 1024
+# Others have their turn when so many have been looked at.
+LOOKED_AT_ONCE = 500
 
 
 class SocketHandler:
@@ -37,6 +40,7 @@ class SocketHandler:
         gateway: TableGateway,
         decoder: msgspec.json.Decoder[Any],
         tokens: TokenReader,
+        metrics: Metrics,
     ) -> None:
         self._addresses = ClientAddresses(settings.trusted_proxies)
         self._limits = SocketLimits(settings)
@@ -44,34 +48,58 @@ class SocketHandler:
         self._gateway = gateway
         self._tokens = tokens
         self._decoder = decoder
+        self._metrics = metrics
+        self._open: set[PlayerSocket] = set()
+        self._gone = self._forget  # One for all sockets.
 
     async def open(self, request: web.Request) -> web.StreamResponse:
         """GET /play/tables/{id}/socket and /play/at/{process}/tables/{id}/socket."""
         table_id = table_id_of(request.match_info["table_id"])
-        with self._limits.upgraded(self._addresses.of(request)):
-            return await self._serve(request, table_id)
-
-    async def _serve(self, request: web.Request, table_id: UUID) -> web.StreamResponse:
-        web_socket = web.WebSocketResponse(
-            compress=False, max_msg_size=MESSAGE_BYTES_MAX, heartbeat=PING_SECONDS, decode_text=False
-        )
-        with contextlib.suppress(ConnectionError):
-            await web_socket.prepare(request)
-        transport = request.transport
-        if not web_socket.prepared or transport is None:
+        address = self._addresses.of(request)
+        switched = Switched(request)
+        self._limits.upgraded(address)
+        try:
+            with contextlib.suppress(ConnectionError):
+                await switched.prepare(request)
+        except BaseException:
+            self._limits.closed(address)
+            raise
+        transport: Any = request.transport
+        if not switched.prepared or transport is None:
+            self._limits.closed(address)
             return web.Response()  # The client hung up before its handshake was answered: nobody reads this.
-        node = self._node()
         player = PlayerSocket(
-            web_socket,
             transport,
+            address,
             gateway=self._gateway,
-            metrics=node.metrics,
+            metrics=self._metrics,
             limits=self._limits,
             tokens=self._tokens,
             decoder=self._decoder,
+            gone=self._gone,
         )
-        await player.serve(table_id)
-        return web_socket
+        self._open.add(player)
+        player.begin(table_id)
+        hand_over(request, player)
+        return switched
+
+    def close(self) -> None:
+        """This process stops: whoever is left, before hello too, is sent away."""
+        for player in list(self._open):
+            player.close(TableReason.UNAVAILABLE, TableReason.UNAVAILABLE.sentence)
+
+    def _forget(self, player: PlayerSocket) -> None:
+        self._open.discard(player)
+        self._limits.closed(player.address)
+
+    async def look(self) -> None:
+        """Dead connections are found."""
+        while True:
+            await asyncio.sleep(session.LOOK_SECONDS)
+            for number, player in enumerate(list(self._open), start=1):
+                player.look()
+                if number % LOOKED_AT_ONCE == 0:
+                    await asyncio.sleep(0)
 
     async def beat(self) -> None:
         """Every socket hears its table's version often enough to notice a lost last frame."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from darbar_contracts.refusals import Reason
 from darbar_table.domain.refusals import refused
@@ -24,17 +22,17 @@ class SocketLimits:
         self._by_account: Counter[str] = Counter()
         self._open = 0
 
-    @contextmanager
-    def upgraded(self, address: str) -> Iterator[None]:
-        """A socket from this address, until it ends."""
+    def upgraded(self, address: str) -> None:
+        """One more socket from this address; `closed` takes it back."""
         _refuse_full("process", self._open, self._settings.sockets_max)
         _refuse_full("address", self._by_address[address], self._settings.sockets_an_address_max)
         self._open += 1
-        try:
-            with _counted(self._by_address, address):
-                yield
-        finally:
-            self._open -= 1
+        self._by_address[address] += 1
+
+    def closed(self, address: str) -> None:
+        """A socket from this address is gone."""
+        self._open -= 1
+        _take_one(self._by_address, address)
 
     def refuse_account(self, account_id: str) -> None:
         """Whether this account may open one more."""
@@ -51,15 +49,6 @@ class SocketLimits:
     def ended(self, account_id: str) -> None:
         """A socket that had said hello is gone."""
         _take_one(self._by_account, account_id)
-
-
-@contextmanager
-def _counted(counter: Counter[str], key: str) -> Iterator[None]:
-    counter[key] += 1
-    try:
-        yield
-    finally:
-        _take_one(counter, key)
 
 
 def _take_one(counter: Counter[str], key: str) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import deque
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 import structlog
-from aiohttp import WSMsgType, web
+from aiohttp import WSMsgType
 
 from darbar_contracts import frames
 from darbar_contracts.frames import (
@@ -26,138 +28,242 @@ from darbar_contracts.frames import (
 from darbar_contracts.lobby import BANNED_ROLE
 from darbar_contracts.reading import UNREADABLE, command_id_in
 from darbar_contracts.tables import Person
-from darbar_kit.errors import Refused
+from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.tokens import Claims, TokenReader
 from darbar_table.domain.refusals import refused
-from darbar_table.handlers.gateway import SocketReply, TableGateway, TableLink
+from darbar_table.handlers.gateway import SocketReply, TableGateway, TableLink, Waiting
 from darbar_table.metrics import Metrics
 from darbar_table.socket.limits import SocketLimits
-from darbar_table.socket.transport import Transport
-from darbar_table.socket.websocket import CLOSE_FRAME, text_frame
+from darbar_table.socket.messages import Broken, Message, MessageReader
+from darbar_table.socket.transport import Pace, Transport
+from darbar_table.socket.websocket import PING_FRAME, STATUS_OK, close_frame, pong_frame, text_frame
 
 HELLO_SECONDS_MAX = 10.0
 WRITE_BUFFER_BYTES_MAX = 256 * 1024
 FRAMES_INVALID_MAX = 20
+READ_AT_ONCE_BYTES = 4096
+# A dead connection is noticed after four looks at the latest.
+LOOK_SECONDS = 2.4
+SILENCES_BEFORE_PING = 1
 _ID = re.compile(rf"[A-Za-z0-9_-]{{{COMMAND_ID_CHARACTERS_MIN},{COMMAND_ID_CHARACTERS_MAX}}}")
 _encode = msgspec.json.Encoder().encode
 
 log = structlog.get_logger()
 
 
-class PlayerSocket:
-    """One connection. `seat` is kept by the owner; whoever has none sees the public part only."""
+class PlayerSocket(asyncio.Protocol):
+    """One connection, from the end of its handshake on. `seat` is kept by the owner; whoever has none sees the public
+    part only.
+
+    A message is handled as it is read, without a task; only what has to be waited for holds back those after it.
+    `address` is counted by the limits; `gone` is told when the connection has ended.
+    """
 
     __slots__ = (
         "_closed",
         "_decoder",
-        "_expiry",
+        "_ends_at",
         "_gateway",
+        "_gone",
+        "_held",
         "_invalid",
         "_limits",
         "_link",
+        "_lost",
         "_metrics",
+        "_pace",
         "_person",
+        "_reader",
+        "_silences",
+        "_table_id",
         "_tokens",
         "_transport",
-        "_web_socket",
+        "_unread",
+        "_work",
         "account_id",
+        "address",
         "seat",
     )
 
+    _table_id: UUID
+    _pace: Pace
+
     def __init__(
         self,
-        web_socket: web.WebSocketResponse,
         transport: Transport,
+        address: str,
         *,
         gateway: TableGateway,
         metrics: Metrics,
         limits: SocketLimits,
         tokens: TokenReader,
         decoder: msgspec.json.Decoder[Any],
+        gone: Callable[[PlayerSocket], None],
     ) -> None:
-        self._web_socket = web_socket
         self._transport = transport
         self._gateway = gateway
         self._metrics = metrics
         self._limits = limits
         self._tokens = tokens
         self._decoder = decoder
+        self._gone = gone
+        self._reader = MessageReader()
         self._link: TableLink | None = None
         self._person: Person | None = None
-        self._expiry: asyncio.TimerHandle | None = None
+        self._ends_at: asyncio.TimerHandle | None = None
+        self._held: deque[bytes] | None = None  # None: the next message may be taken at once
+        self._work: asyncio.Task[None] | None = None
         self._invalid = 0
-        self._closed = False
+        self._silences = 0
+        self._unread = b""
+        self._closed = self._lost = False
         self.account_id = ""
+        self.address = address
         self.seat: int | None = None
 
     def send(self, frame: bytes) -> None:
         """Queue a frame; a socket that is too slow is cut off, and comes back to resume."""
-        if self._transport.is_closing():
-            return
-        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
-            log.warning("socket_too_slow", account_id=self.account_id)
-            self._transport.abort()
-            return
-        self._transport.write(text_frame(frame))
+        self._write(text_frame(frame))
 
     def close(self, code: str, message: str, *, path: str | None = None) -> None:
-        """Say why, then end; the reader notices."""
+        """Say why, then end; what has arrived and waits is not done."""
         if self._closed or self._transport.is_closing():
             return
         self._closed = True
         self.send(_encode(frames.Closing(code=code, message=message, path=path)))
-        self._transport.write(CLOSE_FRAME)
-        self._transport.close()
+        self._end(STATUS_OK)
 
-    async def serve(self, table_id: UUID) -> None:
-        """From hello to the end."""
-        pace = self._limits.pace()
-        hello_until = asyncio.get_running_loop().time() + HELLO_SECONDS_MAX
-        try:
-            while (text := await self._next(hello_until)) is not None:
-                wait = pace.wait_seconds()
-                if wait:
-                    await asyncio.sleep(wait)
-                await self._take(table_id, text)
-        finally:
+    def begin(self, table_id: UUID) -> None:
+        """What arrives from now on is the player's. There is one deadline for hello, whatever comes before it."""
+        self._table_id = table_id
+        self._pace = self._limits.pace()
+        self._ends_at = asyncio.get_running_loop().call_later(
+            HELLO_SECONDS_MAX, self.close, TableReason.HELLO_EXPECTED, "No hello came."
+        )
+
+    def look(self) -> None:
+        """Called every LOOK_SECONDS: who was silent for so long is pinged, who is silent then is gone (TL-41).
+
+        While nothing is read, nobody can be heard.
+        """
+        if self._held is not None:
+            return
+        if self._silences > SILENCES_BEFORE_PING:
+            self._transport.abort()
+        elif self._silences == SILENCES_BEFORE_PING:
+            self._write(PING_FRAME)
+        self._silences += 1
+
+    def data_received(self, data: bytes) -> None:
+        self._silences = 0
+        if self._held is not None:
+            self._unread += data
+        else:
+            self._read(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """What has arrived before is still done."""
+        self._lost = True
+        if self._held is None:
             self._leave()
 
-    async def _next(self, hello_until: float) -> bytes | None:
-        """The next message; None at the end. One deadline for hello, whatever pings and pongs come before it."""
-        try:
-            if self._link is not None:
-                message = await self._web_socket.receive()
-            else:
-                async with asyncio.timeout_at(hello_until):
-                    message = await self._web_socket.receive()
-        except TimeoutError:
-            self.close(TableReason.HELLO_EXPECTED, "No hello came.")
-            return None
-        except ConnectionError:
-            return None  # It went away while a pong was on its way.
-        if message.type is WSMsgType.TEXT:
-            return bytes(message.data)
-        if message.type is WSMsgType.BINARY:
-            self.close(TableReason.FRAME_NOT_TEXT, "Only text messages are read here.")
-        return None
+    def _read(self, data: bytes) -> bool:
+        """Whether the next bytes may be read: while messages are held, what follows stays the bytes that it is."""
+        for start in range(0, len(data), READ_AT_ONCE_BYTES):
+            if self._held is not None:
+                self._unread = data[start:] + self._unread
+                return False
+            for message in self._reader.read(data[start : start + READ_AT_ONCE_BYTES]):
+                if self._transport.is_closing():
+                    break
+                self._arrived(message)
+        return self._held is None
 
-    async def _take(self, table_id: UUID, text: bytes) -> None:
+    def _arrived(self, message: Message | Broken) -> None:
+        if isinstance(message, Broken):
+            self._end(message.status)
+        elif message.type is WSMsgType.TEXT:
+            if self._held is not None:
+                self._held.append(message.data)
+            elif not self._is_through(message.data):
+                self._hold()
+        elif message.type is WSMsgType.BINARY:
+            self.close(TableReason.FRAME_NOT_TEXT, "Only text messages are read here.")
+        elif message.type is WSMsgType.PING:
+            self._write(pong_frame(message.data))
+        elif message.type is WSMsgType.CLOSE:
+            self._end(STATUS_OK)
+
+    def _is_through(self, text: bytes) -> bool:
+        """Takes a message; whether the next one may be taken at once. Else `_go_on` is called when it may."""
+        wait = self._pace.wait_seconds()
+        if wait:
+            asyncio.get_running_loop().call_later(wait, self._take_late, text)
+            return False
+        return self._is_taken(text)
+
+    def _is_taken(self, text: bytes) -> bool:
+        waiting = self._take(text)
+        if waiting is None:
+            return True
+        self._work = asyncio.create_task(self._wait_for(waiting, text))
+        return False
+
+    def _take_late(self, text: bytes) -> None:
+        if self._is_taken(text):
+            self._go_on()
+
+    async def _wait_for(self, waiting: Waiting, text: bytes) -> None:
+        try:
+            await waiting
+        except Refused as error:
+            self._refused(error, text)
+        except Unavailable as error:
+            self.close(TableReason.UNAVAILABLE, error.message)
+        except Exception:  # A fault of ours at one socket ends that socket.
+            log.exception("socket_failed", account_id=self.account_id)
+            self._transport.abort()
+        self._work = None
+        self._go_on()
+
+    def _hold(self) -> None:
+        """Nothing is read until `_go_on`; what has been read already is held."""
+        self._held = deque()
+        if not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def _go_on(self) -> None:
+        while self._held and not self._closed:
+            if not self._is_through(self._held.popleft()):
+                return
+        self._held = None
+        unread, self._unread = self._unread, b""
+        if not self._closed and not self._read(unread):
+            return
+        if self._lost:
+            self._leave()
+        elif not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def _take(self, text: bytes) -> Waiting | None:
+        """One message; what has to be waited for is returned."""
         try:
             if len(text) > FRAME_BYTES_MAX:
                 raise refused(TableReason.FRAME_TOO_LARGE, bytes_max=FRAME_BYTES_MAX)
             frame = self._decode(text)
             if isinstance(frame, Hello):
-                await self._hello(table_id, frame)
-            elif self._link is None:
+                return self._hello(frame)
+            if self._link is None:
                 self.close(TableReason.HELLO_EXPECTED, "The first message must be hello.")
             elif isinstance(frame, Ping):
                 self.send(_encode(frames.Heartbeat(version=self._link.version)))
             elif isinstance(frame, FreshToken):
                 self._fresh_token(frame)
             else:
-                await self._command(self._link, frame)
+                return self._command(self._link, frame)
         except Refused as error:
             self._refused(error, text)
+        return None
 
     def _decode(self, text: bytes) -> Any:
         try:
@@ -178,7 +284,7 @@ class PlayerSocket:
         if self._invalid > FRAMES_INVALID_MAX:
             self.close(TableReason.FRAMES_TOO_MANY, "Too many messages that could not be read.")
 
-    async def _hello(self, table_id: UUID, hello: Hello) -> None:
+    async def _hello(self, hello: Hello) -> None:
         """Welcome, then what the client misses, or a snapshot."""
         if hello.protocol != PROTOCOL:
             raise refused(TableReason.PROTOCOL_UNKNOWN, spoken=[PROTOCOL])
@@ -189,13 +295,13 @@ class PlayerSocket:
             raise refused(TableReason.TOKEN_INVALID)
         if self._link is not None:
             self._authenticate(claims)
-            self._link = await self._gateway.enter(self, table_id, hello.version)
+            self._link = await self._gateway.enter(self, self._table_id, hello.version)
             return
         self._limits.refuse_account(claims.account_id)
         self._limits.said_hello(claims.account_id)
         try:
             self._authenticate(claims)
-            self._link = await self._gateway.enter(self, table_id, hello.version)
+            self._link = await self._gateway.enter(self, self._table_id, hello.version)
         finally:
             if self._link is None:
                 self._limits.ended(claims.account_id)
@@ -205,11 +311,11 @@ class PlayerSocket:
         """Who this is, until the token ends."""
         self.account_id = claims.account_id
         self._person = Person(claims.account_id, claims.name, claims.avatar)
-        if self._expiry is not None:
-            self._expiry.cancel()
+        if self._ends_at is not None:
+            self._ends_at.cancel()
         seconds = (claims.expires_at - datetime.now(UTC)).total_seconds()
         loop = asyncio.get_running_loop()
-        self._expiry = loop.call_later(seconds, self.close, TableReason.TOKEN_EXPIRED, "The token has expired.")
+        self._ends_at = loop.call_later(seconds, self.close, TableReason.TOKEN_EXPIRED, "The token has expired.")
 
     def _fresh_token(self, frame: FreshToken) -> None:
         claims = self._tokens.read(frame.token)
@@ -217,15 +323,30 @@ class PlayerSocket:
             raise refused(TableReason.TOKEN_INVALID)
         self._authenticate(claims)
 
-    async def _command(self, link: TableLink, frame: Any) -> None:
+    def _command(self, link: TableLink, frame: Any) -> Waiting | None:
         assert self._person is not None
         if not _ID.fullmatch(frame.id):
             raise refused(TableReason.COMMAND_ID_INVALID)
-        await link.command(self._person, frame, SocketReply(self, frame.id))
+        return link.command(self._person, frame, SocketReply(self, frame.id))
+
+    def _write(self, wire: bytes) -> None:
+        if self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
+            log.warning("socket_too_slow", account_id=self.account_id)
+            self._transport.abort()
+            return
+        self._transport.write(wire)
+
+    def _end(self, status: int) -> None:
+        """The other side is told in WebSocket's own words."""
+        self._write(close_frame(status))
+        self._transport.close()
 
     def _leave(self) -> None:
-        if self._expiry is not None:
-            self._expiry.cancel()
+        if self._ends_at is not None:
+            self._ends_at.cancel()
+        self._gone(self)
         if self._link is not None:
             self._limits.ended(self.account_id)
             self._metrics.sockets.dec()
