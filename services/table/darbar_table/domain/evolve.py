@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from sys import intern
 from typing import Any, assert_never
 
 import msgspec
@@ -90,7 +91,7 @@ def _seating(table: Table, event: events.SeatingEvent) -> Table:
 
 def _seat_taken(table: Table, event: events.SeatTaken) -> Table:
     """Whoever comes back into a stake unit that they had given up has their bet in it again (TL-37)."""
-    person = Person(event.account_id, event.name, event.avatar)
+    person = Person(event.account_id, event.name, intern(event.avatar))
     seats = table.with_seat(event.seat, Seat(player=person, online=True, since=table.version + 1))
     staking = table.staking
     if staking is not None and event.account_id in staking.given_up:

@@ -8,6 +8,7 @@ immutable as frozen dataclasses and several times faster to make.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_SUIT, IDS, PACKED, SUITS, PackedHands, mask_of_texts, packed, shared
@@ -26,6 +27,7 @@ from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
 Phase = Literal["waiting", "choosing", "playing", "over"]
 
 TRICKS_IN_ROUND: Final = CARDS_IN_SUIT
+TRIES_KEPT_MAX: Final = 1_024
 
 
 class Match(NamedTuple):
@@ -147,7 +149,7 @@ def _round_dealt(state: State, event: RoundDealt) -> State:
     return State(
         state.options,
         Match("choosing" if any(event.rest) else "playing", event.round, event.caller, state.match.totals),
-        Deal(packed(whole), event.filtered, event.tries),
+        Deal(packed(whole), event.filtered, _shared_tries(event.tries)),
         Middle(),
         Play(
             tuple(mask_of_texts(hand) for hand in event.hands),
@@ -167,7 +169,14 @@ def _trump_chosen(state: State, event: TrumpChosen) -> State:
     return State(
         state.options,
         state.match._replace(phase="playing"),
-        Deal(packed(event.hands), state.deal.filtered, state.deal.tries + event.tries, suit, event.seat, indicator),
+        Deal(
+            packed(event.hands),
+            state.deal.filtered,
+            _shared_tries(state.deal.tries + event.tries),
+            suit,
+            event.seat,
+            indicator,
+        ),
         Middle(),
         Play(
             hands,
@@ -219,6 +228,13 @@ def _round_ended(state: State, event: RoundEnded) -> State:
     phase: Phase = "over" if event.game_over else "waiting"
     ended = replace(event, deal=replace(event.deal, hands=shared(event.deal.hands)))
     return state._replace(match=Match(phase, event.round, event.next_caller, event.totals, ended))
+
+
+# Nearly all deals had the same: one shuffle a stage, and nothing one-sided.
+@lru_cache(maxsize=TRIES_KEPT_MAX)
+def _shared_tries(tries: tuple[DealTry, ...]) -> tuple[DealTry, ...]:
+    """The same tries, in memory once for all tables."""
+    return tries
 
 
 def _exchanged(hands: tuple[int, ...], seat: int, card: int) -> tuple[int, ...]:
