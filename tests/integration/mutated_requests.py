@@ -33,7 +33,7 @@ BODIES: Mapping[tuple[str, str], Fields | None] = {
         "password_current": b'"mango lassi at nine"',
     },
     ("GET", "/v1/me/export"): None,
-    ("DELETE", "/v1/me"): {"password": b'"mango lassi at nine"'},
+    ("DELETE", "/v1/me"): {"handle": b'"%s"' % (b"0" * 20), "password": b'"mango lassi at nine"'},
     ("POST", "/v1/me/top-ups"): None,
     ("GET", "/v1/me/profile"): None,
     ("GET", "/v1/me/games"): None,

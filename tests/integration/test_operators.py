@@ -33,6 +33,10 @@ _CUT_OFF = """
 DELETE FROM event WHERE table_id = $1::text::uuid AND version = (
     SELECT max(version) FROM event WHERE table_id = $1::text::uuid)
 """
+_MOVE_A_KEY = """
+UPDATE transfer SET key = replace(key, $2, '') || $1
+ WHERE number = (SELECT max(number) FROM transfer WHERE kind = 'settle' AND done)
+"""
 _MEND = "DELETE FROM event WHERE table_id = $1::text::uuid AND kind = 'nonsense'"
 _RESUMED = "SELECT body->>'operator' AS by, body->>'why' AS why FROM event WHERE kind = 'table_resumed'"
 Count = Callable[[str], None]
@@ -162,6 +166,12 @@ async def _is_audited(stack: FaultStack, table_id: str, nats: dict[str, str]) ->
         assert (await operate("audit", "export", table_id, "--to", file, **nats))[0] == ExitCode.FINE
         code, said = await operate("audit", "import", file)
         assert (code, said.startswith("Court Piece")) == (ExitCode.FINE, True), said
+    await stack.stored.ask("wallet", _MOVE_A_KEY, "-by-hand", "")
+    code, said = await operate("audit", "ledger", **nats)
+    assert (code, " settle " in said, "unlogged" in said, "unpaid" in said) == (ExitCode.AUDIT_FAILED, *[True] * 3), (
+        said
+    )
+    await stack.stored.ask("wallet", _MOVE_A_KEY, "", "-by-hand")
     await stack.stored.ask("tables", _CUT_OFF, table_id)
     code, said = await operate("audit", "verify", **nats)
     assert (code, f"table {table_id}: version" in said, "is missing" in said) == (ExitCode.AUDIT_FAILED, True, True)

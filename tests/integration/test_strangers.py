@@ -28,10 +28,11 @@ PUBLIC = {
     for route in routes
     if not route.path.startswith("/v1/admin/")
 }
-# Nobody here has too few coins, a password, or sends a voice note: all are asked for all the same.
+# Nobody here has too few coins, a password, sends a voice note or gives up an account: all are asked for all the same.
 REFUSED = {
     ("POST", "/v1/me/top-ups"),
     ("POST", "/v1/sessions"),
+    ("DELETE", "/v1/me"),
     ("POST", "/v1/voice-notes"),
     ("GET", "/v1/voice-notes/{note_id}"),
     ("POST", "/v1/voice-notes/{note_id}/report"),

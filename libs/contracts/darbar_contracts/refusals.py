@@ -60,6 +60,7 @@ class Reason(StrEnum):
     ACCOUNT_UNKNOWN = "account_unknown", 401, "There is no account for this token any more."
     AVATAR_UNKNOWN = "avatar_unknown", 422, "There is no such avatar."
     BANNED = "banned", 403, "This account has been banned."
+    CONFIRMATION_WRONG = "confirmation_wrong", 422, "Give the handle of your own account to have it deleted."
     CREDENTIALS_WRONG = "credentials_wrong", 401, "This name and password do not belong together."
     NAME_LOGIN_INVALID = "name_login_invalid", 422, "A login name has 3 to 32 of a-z, 0-9, _ . and -."
     NAME_LOGIN_TAKEN = "name_login_taken", 409, "Somebody else has this login name."

@@ -134,7 +134,7 @@ LOBBY: tuple[Route, ...] = (
         does="Deletes the own account for good; ledger and logs keep its id, which then stands for nobody.",
         body=DeleteMe,
         answers={204: None},
-        reasons=(Reason.ACCOUNT_UNKNOWN, Reason.BANNED, Reason.CREDENTIALS_WRONG),
+        reasons=(Reason.ACCOUNT_UNKNOWN, Reason.BANNED, Reason.CONFIRMATION_WRONG, Reason.CREDENTIALS_WRONG),
     ),
     Route(
         name="top_up",

@@ -14,6 +14,7 @@ WALLET_BALANCES = "wallet.balances"
 WALLET_ADJUST = "wallet.adjust"
 WALLET_OF_ACCOUNT = "wallet.of_account"
 WALLET_AUDIT = "wallet.audit"
+WALLET_AUDIT_TABLES = "wallet.audit_tables"
 WALLET_QUEUE = "wallet"
 
 # lobby
@@ -35,6 +36,7 @@ TABLE_LOG = "table.log"
 TABLE_STATE = "table.state"
 TABLE_FROZEN = "table.frozen"
 TABLE_VERIFY = "table.verify"
+TABLE_COINS = "table.coins"
 TABLE_QUEUE = "table"
 
 # bot
@@ -202,13 +204,14 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             TABLE_MILESTONES,
             TABLE_RETIRED,
             *_SEEN,
+            TABLE_COINS,
             *_TOLD_BY_LOBBY,
             "table.at.>",
             relay_frames("*"),
         ),
     ),
     "wallet": (
-        (),
+        (TABLE_COINS,),
         (
             WALLET_STAKE,
             WALLET_SETTLE,
@@ -218,6 +221,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             WALLET_ADJUST,
             WALLET_OF_ACCOUNT,
             WALLET_AUDIT,
+            WALLET_AUDIT_TABLES,
         ),
     ),
     "bot": ((), (BOT_DECIDE,)),
@@ -228,6 +232,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             TABLE_LOG,
             TABLE_VERIFY,
             WALLET_AUDIT,
+            WALLET_AUDIT_TABLES,
             LOBBY_CHAINS,
             LOBBY_VERIFY_AUDIT_LOG,
             table_operate("*"),

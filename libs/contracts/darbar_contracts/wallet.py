@@ -243,3 +243,24 @@ class WalletAudit(msgspec.Struct, frozen=True):
         """No coin appeared or vanished, and nobody is below zero."""
         faults = (self.sum_coins, self.players_below_zero, self.transfers_unbalanced, self.transfers_missing)
         return not any(faults) and self.balances_match and self.pots_match and self.stakes_match
+
+
+class AuditTablesRequest(msgspec.Struct, frozen=True):
+    """Does the ledger say of stakes what the tables' logs say? Answered with a TablesAudit, as an AuditRequest is."""
+
+
+class TablesAudit(msgspec.Struct, frozen=True):
+    """Each stake, settle and refund against the logs of `tables`. `unlogged`: transfers that no log has asked for;
+    `unpaid`: what a log says was carried out, and no transfer did. `found`: some of them, as table, kind and key."""
+
+    at: datetime
+    transfers: int
+    tables: int
+    unlogged: int
+    unpaid: int
+    found: tuple[str, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Every stake unit of every log has its transfers, and the other way round."""
+        return not (self.unlogged or self.unpaid)

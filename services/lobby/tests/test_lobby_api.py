@@ -36,7 +36,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("GET", "/v1/me"): None,
     ("PATCH", "/v1/me"): {"avatar": "kite"},
     ("GET", "/v1/me/export"): None,
-    ("DELETE", "/v1/me"): {},
+    ("DELETE", "/v1/me"): {"handle": "of the guest"},
     ("POST", "/v1/me/top-ups"): {},
     ("GET", "/v1/me/profile"): None,
     ("GET", "/v1/me/games"): None,
@@ -134,6 +134,8 @@ async def test_a_route_answers_what_it_says(lobby: LobbyServer, route: Route) ->
     body = BODIES[route.method, route.path]
     if route.path == "/v1/sessions" and route.method == "POST":
         body = {"refresh_token": host.refresh_token}
+    if route.name == "delete_me":
+        body = {"handle": values["handle"]}
     if route.name == "block":
         body = {"handle": (await (await lobby.guest()).get("/v1/me/profile")).body["handle"]}
     asking = await lobby.guest() if route.path in ("/v1/tables", "/v1/quick-play") else host

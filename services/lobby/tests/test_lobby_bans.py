@@ -234,8 +234,10 @@ async def test_a_deleted_account_is_nobodys_any_more(
     await guest.ask("PATCH", "/v1/me", login)
     handle = (await guest.get("/v1/me/profile")).body["handle"]
     await other.post("/v1/me/blocks", {"handle": handle})
-    assert (await guest.ask("DELETE", "/v1/me", {"password": "wrong"})).code == "credentials_wrong"
-    assert (await guest.ask("DELETE", "/v1/me", {"password": login["password"]})).status == 204
+    confirmed = {"handle": handle, "password": login["password"]}
+    assert (await guest.ask("DELETE", "/v1/me", confirmed | {"handle": "0" * 20})).code == "confirmation_wrong"
+    assert (await guest.ask("DELETE", "/v1/me", confirmed | {"password": "wrong"})).code == "credentials_wrong"
+    assert (await guest.ask("DELETE", "/v1/me", confirmed)).status == 204
     assert (await next_told(shut_out)).code == "account_unknown"
     assert (await guest.get("/v1/me")).code == "account_unknown"
     assert await refreshed(guest) == (401, "refresh_token_invalid")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from darbar_contracts import subjects
-from darbar_contracts.admin.disclosure import FrozenTablesRequest, LogRequest, StateRequest, VerifyLog
+from darbar_contracts.admin.disclosure import CoinsLogRequest, FrozenTablesRequest, LogRequest, StateRequest, VerifyLog
 from darbar_contracts.lobby import BlockChanged, Maintenance
 from darbar_contracts.tables import (
     CreateTable,
@@ -49,10 +49,11 @@ async def serve_process(
 
 
 async def serve_administrators(bus: Bus, disclosure: Disclosure) -> None:
-    """What the lobby asks for those who run Darbar; any table process can answer."""
+    """What lobby and wallet ask for those who run Darbar; any table process can answer."""
     await bus.serve(subjects.TABLE_LOG, LogRequest, disclosure.log, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_STATE, StateRequest, disclosure.state, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_VERIFY, VerifyLog, disclosure.verify, queue=subjects.TABLE_QUEUE)
+    await bus.serve(subjects.TABLE_COINS, CoinsLogRequest, disclosure.coins, queue=subjects.TABLE_QUEUE)
     await bus.serve(subjects.TABLE_FROZEN, FrozenTablesRequest, disclosure.frozen, queue=subjects.TABLE_QUEUE)
 
 

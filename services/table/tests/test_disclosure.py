@@ -13,8 +13,11 @@ from table_stack import Stack, StartTable
 
 from darbar_contracts import subjects
 from darbar_contracts.admin.disclosure import (
+    CoinsLogPage,
+    CoinsLogRequest,
     FrozenTables,
     FrozenTablesRequest,
+    LoggedCoins,
     LoggedEvent,
     LogPage,
     LogRequest,
@@ -227,3 +230,34 @@ async def test_milestones_tell_the_link_of_their_event(start_table: StartTable, 
     told = {milestone.version: milestone.chain for milestone in again.milestones if milestone.version in links}
     assert len(told) > 4
     assert all(links[version] == chain for version, chain in told.items())
+
+
+async def test_what_logs_say_of_coins_comes_table_by_table(
+    start_table: StartTable, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    played, _ = await played_round(stack)
+    other = str(uuid4())
+    await stack.lobby.create(other, host="eve")
+
+    async def coins(*table_ids: str) -> dict[str, LoggedCoins]:
+        found: dict[str, LoggedCoins] = {}
+        after = None
+        while True:
+            request = CoinsLogRequest(table_ids, after)
+            page = await bus.request(subjects.TABLE_COINS, request, CoinsLogPage, timeout_seconds=10)
+            found |= {table.table_id: table for table in page.tables}
+            if page.next is None:
+                return found
+            after = page.next
+
+    everything = await coins()
+    assert set(everything) == {played, other}
+    logged = everything[played]
+    assert {what.partition(" ")[0] for what in logged.answered} == {"stake", "settle"}
+    assert set(logged.answered) <= set(logged.asked)
+    assert everything[other] == LoggedCoins(other, (), ())
+    monkeypatch.setattr(disclosure, "BODIES_BYTES_MAX", 1)
+    monkeypatch.setattr(disclosure, "COINS_TABLES_MAX", 1)
+    assert await coins() == everything
+    assert await coins(other, played, "no-table") == everything

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from aiohttp import web
 
+from darbar_contracts.wallet import WalletAudit
 from darbar_kit.bus import Bus
 from darbar_kit.database import Database, DatabaseAway, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
@@ -16,11 +17,13 @@ from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader
 from darbar_wallet import http
 from darbar_wallet.bus import serve_administrators, serving
-from darbar_wallet.engine.auditor import Auditor
+from darbar_wallet.engine.auditor import TABLES_PASS_EVERY_SECONDS, TABLES_WAIT_SECONDS_MAX, Auditor
 from darbar_wallet.engine.leader import Leader
+from darbar_wallet.engine.tables_comparison import TablesComparison
 from darbar_wallet.limits import Limits
 from darbar_wallet.metrics import Metrics
 from darbar_wallet.settings import Settings
+from darbar_wallet.store.ledger_audit import audited
 from darbar_wallet.store.ledger_reader import LedgerReader
 
 SETTINGS: web.AppKey[Settings] = web.AppKey("wallet_settings", Settings)
@@ -29,7 +32,7 @@ QUERIES: web.AppKey[Mapping[str, str]] = web.AppKey("wallet_queries", Mapping)
 DATABASE: web.AppKey[Database] = web.AppKey("wallet_database", Database)
 BUS: web.AppKey[Bus] = web.AppKey("wallet_bus", Bus)
 SUPERVISOR: web.AppKey[Supervisor] = web.AppKey("wallet_supervisor", Supervisor)
-AUDITOR: web.AppKey[Auditor] = web.AppKey("wallet_auditor", Auditor)
+AUDITOR: web.AppKey[Auditor[WalletAudit]] = web.AppKey("wallet_auditor", Auditor)
 LEADER: web.AppKey[Leader] = web.AppKey("wallet_leader", Leader)
 
 
@@ -49,7 +52,7 @@ def build_app(settings: Settings) -> web.Application:
         requests_a_minute_max=settings.requests_a_minute_max,
         clock=time.monotonic,
     )
-    app[AUDITOR] = Auditor(settings.database_url, sql, metrics)
+    app[AUDITOR] = Auditor(lambda: audited(settings.database_url, sql), metrics.note_audit)
     supervisor.watch("auditor", app[AUDITOR].run, must_run=False)
     app.cleanup_ctx.extend([_open_database, _open_bus, _open_leader, supervisor.context])
     app.on_shutdown.append(_stop_leading)
@@ -71,7 +74,15 @@ async def _open_database(app: web.Application) -> AsyncIterator[None]:
 
 async def _open_bus(app: web.Application) -> AsyncIterator[None]:
     app[BUS] = await Bus.connect(app[SETTINGS].nats_url, name="wallet")
-    await serve_administrators(app[BUS], app[http.READER], app[AUDITOR])
+    comparison = TablesComparison(app[DATABASE], app[QUERIES], app[BUS])
+    tables_auditor = Auditor(
+        comparison.run,
+        app[METRICS].note_tables_audit,
+        every_seconds=TABLES_PASS_EVERY_SECONDS,
+        wait_seconds_max=TABLES_WAIT_SECONDS_MAX,
+    )
+    app[SUPERVISOR].watch("tables_auditor", tables_auditor.run, must_run=False)
+    await serve_administrators(app[BUS], app[http.READER], app[AUDITOR], tables_auditor)
     yield
     await app[BUS].close()
 

@@ -13,11 +13,13 @@ from darbar_contracts.wallet import (
     AccountWalletRequest,
     AdjustRequest,
     AuditRequest,
+    AuditTablesRequest,
     BalancesRequest,
     GrantRequest,
     RefundRequest,
     SettleRequest,
     StakeRequest,
+    TablesAudit,
     WalletAudit,
     WalletView,
 )
@@ -29,7 +31,9 @@ from darbar_wallet.store.ledger_reader import LedgerReader
 _Request = TypeVar("_Request", bound=msgspec.Struct)
 
 
-async def serve_administrators(bus: Bus, reader: LedgerReader, auditor: Auditor) -> None:
+async def serve_administrators(
+    bus: Bus, reader: LedgerReader, auditor: Auditor[WalletAudit], tables_auditor: Auditor[TablesAudit]
+) -> None:
     """What the lobby asks for those who run Darbar; a standby answers too."""
 
     async def wallet(request: AccountWalletRequest) -> WalletView:
@@ -38,6 +42,10 @@ async def serve_administrators(bus: Bus, reader: LedgerReader, auditor: Auditor)
     async def audit(_request: AuditRequest) -> WalletAudit:
         return await auditor.result()
 
+    async def audit_tables(_request: AuditTablesRequest) -> TablesAudit:
+        return await tables_auditor.result()
+
+    await bus.serve(subjects.WALLET_AUDIT_TABLES, AuditTablesRequest, audit_tables, queue=subjects.WALLET_QUEUE)
     await bus.serve(subjects.WALLET_OF_ACCOUNT, AccountWalletRequest, wallet, queue=subjects.WALLET_QUEUE)
     await bus.serve(subjects.WALLET_AUDIT, AuditRequest, audit, queue=subjects.WALLET_QUEUE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from darbar_contracts.wallet import WalletAudit
+from darbar_contracts.wallet import TablesAudit, WalletAudit
 
 _BATCH_SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
 _BATCH_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -34,11 +34,24 @@ class Metrics:
         self.audit_at_seconds = Gauge(
             "wallet_audit_at_seconds", "When the last audit ended, in seconds since 1970", registry=self.registry
         )
+        self.tables_audit_good = Gauge(
+            "wallet_tables_audit_good", "1 when ledger and tables' logs agreed on every stake", registry=self.registry
+        )
+        self.tables_audit_at_seconds = Gauge(
+            "wallet_tables_audit_at_seconds",
+            "When ledger and logs were last compared, in seconds since 1970",
+            registry=self.registry,
+        )
         self.leader = Gauge("wallet_leader", "1 while this process is the one that writes", registry=self.registry)
 
-    def note_audit(self, audit: WalletAudit, *, seconds: float) -> None:
+    def note_audit(self, audit: WalletAudit, seconds: float) -> None:
         """The last one is what is shown."""
         self.audit_good.set(int(audit.is_good))
         self.audit_transfers.set(audit.transfers)
         self.audit_seconds.set(seconds)
         self.audit_at_seconds.set(audit.at.timestamp())
+
+    def note_tables_audit(self, audit: TablesAudit, _seconds: float) -> None:
+        """The last one is what is shown."""
+        self.tables_audit_good.set(int(audit.is_good))
+        self.tables_audit_at_seconds.set(audit.at.timestamp())

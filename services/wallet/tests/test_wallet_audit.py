@@ -165,14 +165,16 @@ async def test_a_ledger_that_grows_meanwhile_is_good(database: TestDatabase, wri
 
 
 async def test_who_asks_before_there_is_a_result_is_told_to_come_back() -> None:
-    auditor = Auditor("postgresql://nobody@127.0.0.1:1/none", SQL, Metrics(), wait_seconds_max=0.01)
+    auditor = Auditor(
+        lambda: audited("postgresql://nobody@127.0.0.1:1/none", SQL), Metrics().note_audit, wait_seconds_max=0.01
+    )
 
     with pytest.raises(Unavailable, match="storage_unavailable"):
         await auditor.result()
 
 
 async def test_the_last_result_is_shown_when_the_next_one_takes_too_long(database: TestDatabase, given: None) -> None:
-    auditor = Auditor(database.url, SQL, Metrics(), wait_seconds_max=3)
+    auditor = Auditor(lambda: audited(database.url, SQL), Metrics().note_audit, wait_seconds_max=3)
     running = asyncio.ensure_future(auditor.run())
     first = await auditor.result()
     running.cancel()

@@ -18,8 +18,14 @@ from darbar_contracts.admin.disclosure import (
     VerifyAuditLog,
     VerifyLog,
 )
-from darbar_contracts.subjects import LOBBY_CHAINS, LOBBY_VERIFY_AUDIT_LOG, TABLE_VERIFY, WALLET_AUDIT
-from darbar_contracts.wallet import AuditRequest, WalletAudit
+from darbar_contracts.subjects import (
+    LOBBY_CHAINS,
+    LOBBY_VERIFY_AUDIT_LOG,
+    TABLE_VERIFY,
+    WALLET_AUDIT,
+    WALLET_AUDIT_TABLES,
+)
+from darbar_contracts.wallet import AuditRequest, AuditTablesRequest, TablesAudit, WalletAudit
 from darbar_kit.bus import Bus
 from darbar_local.console import print_line
 from darbar_local.exit_codes import ExitCode, Failure
@@ -29,6 +35,7 @@ from darbar_local.operators.table_log import log_of, replay_of, told
 # A long log is read in a process of its own, behind others.
 VERIFY_SECONDS_MAX = 30.0
 VERIFY_AT_ONCE_MAX = 4
+COMPARE_SECONDS_MAX = 120.0
 FAULTS_TOLD_MAX = 20
 
 
@@ -78,6 +85,9 @@ def run(asked: argparse.Namespace) -> None:
 async def _ledger(nats_url: str) -> None:
     async with admin_bus(nats_url) as bus:
         found = await bus.request(WALLET_AUDIT, AuditRequest(), WalletAudit, timeout_seconds=ANSWER_SECONDS_MAX)
+        compared = await bus.request(
+            WALLET_AUDIT_TABLES, AuditTablesRequest(), TablesAudit, timeout_seconds=COMPARE_SECONDS_MAX
+        )
     print_line(f"{found.transfers} transfers with {found.entries} entries, {found.stakes_open} stakes not ended")
     wrong = {
         "all entries together are not 0": found.sum_coins,
@@ -88,7 +98,9 @@ async def _ledger(nats_url: str) -> None:
         "pots do not hold what the open stakes put there": not found.pots_match,
         "players are told of other stakes than they made": not found.stakes_match,
     }
-    _told_wrong([f"{what} ({int(count)})" for what, count in wrong.items() if count])
+    faults = [f"{what} ({int(count)})" for what, count in wrong.items() if count]
+    print_line(f"{compared.transfers} stakes, settles and refunds compared with the logs of {compared.tables} tables")
+    _told_wrong([*faults, *compared.found])
     print_line("All coins add up.")
 
 

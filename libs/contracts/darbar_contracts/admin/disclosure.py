@@ -112,6 +112,30 @@ class AuditLogVerified(msgspec.Struct, frozen=True):
     wrong_number: int | None
 
 
+class CoinsLogRequest(msgspec.Struct, frozen=True):
+    """What the logs of these tables say of coins, or (none named) those of all tables; after an id, in the order of
+    their ids."""
+
+    table_ids: tuple[str, ...] = ()
+    after: str | None = None
+
+
+class LoggedCoins(msgspec.Struct, frozen=True):
+    """Of one table: what the wallet was `asked`, and what it has `answered` with yes. Each is a kind of transfer, a
+    blank and its key."""
+
+    table_id: str
+    asked: tuple[str, ...]
+    answered: tuple[str, ...]
+
+
+class CoinsLogPage(msgspec.Struct, frozen=True):
+    """`next`: ask again with this `after`; None: that was all."""
+
+    tables: tuple[LoggedCoins, ...]
+    next: str | None
+
+
 class FrozenTablesRequest(msgspec.Struct, frozen=True):
     """Which tables are frozen?"""
 

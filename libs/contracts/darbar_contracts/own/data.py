@@ -10,8 +10,10 @@ from darbar_contracts.api import Account, GamePlayed, PlayerShown
 
 
 class DeleteMe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """DELETE /v1/me. `password` is needed where there is one."""
+    """DELETE /v1/me. `handle`: of the own account, so that nobody deletes it by mistake. `password` is needed where
+    there is one."""
 
+    handle: str
     password: str | None = None
 
 

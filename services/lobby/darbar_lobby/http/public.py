@@ -124,7 +124,7 @@ class Routes:
         account_id = self._claims(request).account_id
         body = await read_body(request, DeleteMe)
         with self._limits.password(self._addresses.of(request), account_id):
-            await self._own_data.delete(account_id, body.password)
+            await self._own_data.delete(account_id, body)
         return web.Response(status=204)
 
     async def top_up(self, request: web.Request) -> web.Response:

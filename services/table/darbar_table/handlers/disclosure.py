@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
@@ -10,9 +11,12 @@ import msgspec
 
 from darbar_contracts.admin.disclosure import (
     FROZEN_TABLES_MAX,
+    CoinsLogPage,
+    CoinsLogRequest,
     FrozenTable,
     FrozenTables,
     FrozenTablesRequest,
+    LoggedCoins,
     LoggedEvent,
     LogPage,
     LogRequest,
@@ -38,6 +42,19 @@ STATES_READ_AT_ONCE_MAX = 1
 STATES_WAITING_MAX = 8
 STATE_SECONDS_MAX = 20.0
 
+COINS_TABLES_MAX = 50
+# A kind and a key, with what stands around them.
+COIN_LINE_BYTES = 50
+_ASKED = {
+    KIND_OF[events.StakesAsked]: "stake",
+    KIND_OF[events.SettleAsked]: "settle",
+    KIND_OF[events.RefundAsked]: "refund",
+}
+_ANSWERED = {
+    KIND_OF[events.StakesGranted]: "stake",
+    KIND_OF[events.Settled]: "settle",
+    KIND_OF[events.Refunded]: "refund",
+}
 _OWN_KINDS = frozenset(KIND_OF.values())
 _COUNT_IN = KIND_OF[events.CountInStarted]
 _BAG_OPENED = KIND_OF[events.BagOpened]
@@ -80,6 +97,19 @@ class Disclosure:
         table_id = table_id_of(request.table_id)
         return await self._states.run(verify_log, self._settings.database_url, table_id, request.version, request.chain)
 
+    async def coins(self, request: CoinsLogRequest) -> CoinsLogPage:
+        """As many tables as a message takes, and one at least."""
+        after = None if request.after is None else table_id_of(request.after)
+        if request.table_ids:
+            asked = sorted(_ids_among(request.table_ids))
+            wanted = [table_id for table_id in asked if after is None or table_id > after]
+        else:
+            wanted = await self._store.tables_after(after, COINS_TABLES_MAX)
+        page = wanted[:COINS_TABLES_MAX]
+        tables = list(_coins_that_fit(page, await self._store.coins_of(page, sorted({*_ASKED, *_ANSWERED}))))
+        is_all = len(tables) == len(wanted) and (bool(request.table_ids) or len(page) < COINS_TABLES_MAX)
+        return CoinsLogPage(tuple(tables), None if is_all or not tables else tables[-1].table_id)
+
     async def frozen(self, _request: FrozenTablesRequest) -> FrozenTables:
         rows = await self._store.frozen_tables(FROZEN_TABLES_MAX)
         return FrozenTables(tuple(FrozenTable(str(row[0]), *row[1:]) for row in rows))
@@ -91,6 +121,29 @@ class Disclosure:
         if request.running and await self._store.sits_there(table_id, request.own_account_ids):
             raise refused(TableReason.OWN_TABLE)
         return head
+
+
+def _ids_among(table_ids: Iterable[str]) -> Iterator[UUID]:
+    """A ledger may name what is no table at all: of that no log says anything."""
+    for table_id in table_ids:
+        with suppress(ValueError):
+            yield UUID(table_id)
+
+
+def _coins_that_fit(page: Sequence[UUID], rows: Sequence[tuple[str, str, str]]) -> Iterator[LoggedCoins]:
+    found: dict[str, tuple[list[str], list[str]]] = {str(table_id): ([], []) for table_id in page}
+    for table_id, kind, key in rows:
+        asked, answered = found[table_id]
+        if kind in _ASKED:
+            asked.append(f"{_ASKED[kind]} {key}")
+        else:
+            answered.append(f"{_ANSWERED[kind]} {key}")
+    size = 0
+    for place, (table_id, (asked, answered)) in enumerate(found.items()):
+        size += COIN_LINE_BYTES * (1 + len(asked) + len(answered))
+        if place and size > BODIES_BYTES_MAX:
+            return
+        yield LoggedCoins(table_id, tuple(asked), tuple(answered))
 
 
 class _Decided(msgspec.Struct, frozen=True):

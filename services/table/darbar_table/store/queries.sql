@@ -203,6 +203,23 @@ SELECT at FROM event
 -- Whether one of these accounts has a seat at the table.
 SELECT EXISTS (SELECT 1 FROM seat_claim WHERE table_id = $1 AND account_id = ANY($2::text[])) AS sits
 
+-- tables_after --
+-- The ids of the next tables that have a log, one step in the index for each.
+WITH RECURSIVE page (table_id, place) AS (
+    (SELECT table_id, 1 FROM event WHERE $1::uuid IS NULL OR table_id > $1 ORDER BY table_id LIMIT 1)
+     UNION ALL
+    SELECT (SELECT event.table_id FROM event WHERE event.table_id > page.table_id ORDER BY event.table_id LIMIT 1),
+           page.place + 1
+      FROM page WHERE page.table_id IS NOT NULL AND page.place < $2
+)
+SELECT table_id FROM page WHERE table_id IS NOT NULL ORDER BY place
+
+-- coins_of --
+-- What the wallet was asked and has answered, of these tables.
+SELECT table_id, kind, body->>'key' AS key FROM event
+ WHERE table_id = ANY($1::uuid[]) AND kind = ANY($2::text[])
+ ORDER BY table_id, version
+
 -- frozen_tables --
 SELECT table_id, at, reason, command FROM frozen_table ORDER BY at DESC LIMIT $1
 

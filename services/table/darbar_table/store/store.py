@@ -128,6 +128,16 @@ class Store:
         row = await self._database.read_row(self._queries["sits_there"], table_id, list(account_ids))
         return row is not None and bool(row["sits"])
 
+    async def tables_after(self, table_id: UUID | None, count_max: int) -> list[UUID]:
+        """The ids of the next tables that have a log."""
+        rows = await self._database.read(self._queries["tables_after"], table_id, count_max)
+        return [UUID(str(row["table_id"])) for row in rows]
+
+    async def coins_of(self, table_ids: Sequence[UUID], kinds: Sequence[str]) -> list[tuple[str, str, str]]:
+        """The events of these kinds as table, kind and key, table by table."""
+        rows = await self._database.read(self._queries["coins_of"], list(table_ids), list(kinds))
+        return [(str(row["table_id"]), row["kind"], row["key"]) for row in rows]
+
     async def frozen_tables(self, count_max: int) -> list[tuple[UUID, datetime, str, str | None]]:
         """The last ones, each with why it was stopped and by which command."""
         rows = await self._database.read(self._queries["frozen_tables"], count_max)

@@ -143,6 +143,15 @@ SELECT (SELECT count(*) FROM slice) AS transfers,
             WHERE kind = 'stake' AND done AND NOT EXISTS (SELECT FROM transfer AS closer WHERE closer.closes = slice.key)
        ) AS stakes_open;
 
+-- stakes_moved --
+-- The transfers of tables after number $1 and up to $2.
+SELECT table_id, kind || ' ' || key AS what FROM transfer
+ WHERE number > $1 AND number <= $2 AND done AND kind IN ('stake', 'settle', 'refund');
+
+-- keys_moved --
+-- Which of these were carried out.
+SELECT kind || ' ' || key AS what FROM transfer WHERE key = ANY($1::text[]) AND done;
+
 -- audit_players --
 -- The $5 entries of players after account $1's line $3 of transfer $2, of whom $4 coins were summed before. Accounts
 -- whose lines are all in are compared with their balance.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from darbar_contracts.api import GamePlayed, GamesQuery, PlayerShown
 from darbar_contracts.lobby import AccountShutOut
-from darbar_contracts.own.data import MyData, SessionKept
+from darbar_contracts.own.data import DeleteMe, MyData, SessionKept
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import LOBBY_SHUT_OUT
+from darbar_contracts.tables import handle_of
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
 from darbar_lobby.domain.names import AVATARS
@@ -54,9 +55,11 @@ class OwnData:
             ledger="/v1/me/wallet/entries.csv",
         )
 
-    async def delete(self, account_id: str, password: str | None) -> None:
+    async def delete(self, account_id: str, body: DeleteMe) -> None:
         """For good. Raises Refused; who has a password has to give it."""
-        await self._accounts.require_password(account_id, password)
+        if body.handle != handle_of(account_id):
+            raise Refused(Reason.CONFIRMATION_WRONG)
+        await self._accounts.require_password(account_id, body.password)
         await self._store.delete(account_id, name=DELETED_NAME, avatar=AVATARS[0])
         message = AccountShutOut(account_id, Reason.ACCOUNT_UNKNOWN, "This account has been deleted.")
         await self._bus.publish(LOBBY_SHUT_OUT, message)
