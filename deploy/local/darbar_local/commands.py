@@ -26,7 +26,7 @@ from darbar_local.child_processes import write_pid_file
 from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
 from darbar_local.gateway.many_processes import build_gateway
-from darbar_local.operators import administrators, audits, cluster, databases
+from darbar_local.operators import administrators, audits, backups, cluster, databases, load_run
 from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
 from darbar_local.restarts import Restarts
 from darbar_local.servers import PERMISSIONS_OF_USERS, urls_of_running
@@ -52,6 +52,18 @@ OPERATED: Mapping[OperatorAction, str] = {
     "resume": "The table goes on: players can come back to it.",
     "void": "The table is voided: it closes as soon as its stakes, if there are any, have gone back.",
 }
+# What operators do, each in a module of its own.
+RUNS: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "admin": administrators.run,
+    "audit": audits.run,
+    "backup": backups.run,
+    "load": load_run.run,
+    "migrate": databases.run,
+    "provision": databases.run,
+    "replicate": cluster.run,
+    "restore": backups.run,
+    "secrets": cluster.run,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,20 +78,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _serve(asked, BY_NAME[asked.service])
             case "gateway":
                 _serve_gateway()
-            case "migrate" | "provision":
-                databases.run(asked)
-            case "secrets" | "replicate":
-                cluster.run(asked)
             case "thaw" | "void":
                 _operate(asked)
             case "announce" | "drain":
                 _change_maintenance(asked)
             case "rebuild":
                 _rebuild_statistics(asked)
-            case "admin":
-                administrators.run(asked)
-            case "audit":
-                audits.run(asked)
+            case name if name in RUNS:
+                RUNS[name](asked)
             case "rights":
                 print_line(_rights())
             case "version":
@@ -127,6 +133,8 @@ def command_parser() -> argparse.ArgumentParser:
     administrators.add_commands(commands)
     audits.add_commands(commands)
     cluster.add_commands(commands)
+    backups.add_commands(commands)
+    load_run.add_commands(commands)
     commands.add_parser("rights", help="print users and their rights for a NATS server of your own")
     commands.add_parser("version", help="tell the versions")
     return parser

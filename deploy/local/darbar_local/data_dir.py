@@ -38,6 +38,15 @@ class DataDir:
         """A file for each service process."""
         return self.path / "running"
 
+    @property
+    def generation(self) -> int:
+        """How often the data were put back from a backup, counted from 1."""
+        file = self.path / "generation"
+        return int(file.read_text()) if file.exists() else 1
+
+    def set_generation(self, generation: int) -> None:
+        (self.path / "generation").write_text(f"{generation}\n")
+
     def token_key(self) -> str:
         """The private key that signs access tokens, made once."""
         path = self.path / "token_key.pem"

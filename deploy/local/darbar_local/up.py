@@ -118,6 +118,7 @@ async def _wire(
         nats_urls=servers.nats_urls,
         token_private_key=folder.token_key(),
         ticket_key=folder.password("voice_notes"),
+        generation=folder.generation,
         own_url=own_url,
         public_url=own_url if network is None else network.url,
         unsafe_storage=options.unsafe_storage,

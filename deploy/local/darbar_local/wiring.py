@@ -37,6 +37,7 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     public_url: str
     """Where players do."""
     unsafe_storage: bool
+    generation: int = 1
     ready_seconds_max: float = READY_SECONDS_MAX
     behind_gateway: bool = False
     # Only this machine can reach the public port.
@@ -49,6 +50,8 @@ def variables(service: Service, wiring: Wiring, *, address: str, given: Mapping[
     if service.database:
         made["database_url"] = wiring.databases[service.name].service_url
         made["unsafe_storage"] = str(int(wiring.unsafe_storage))
+    if service.name in ("table", "wallet"):
+        made["generation"] = str(wiring.generation)
     match service.name:
         case "lobby":
             made |= {"token_private_key": wiring.token_private_key, "public_url": wiring.public_url}

@@ -124,17 +124,21 @@ def _nats_users(passwords: Mapping[str, str]) -> str:
     return msgspec.json.encode({"authorization": {"users": listed}}).decode()
 
 
+async def make_streams(bus: Bus) -> None:
+    """Every stream, as the services themselves would make it. Raises Unavailable."""
+    with bus_errors("making streams"):
+        await ensure_stream(bus.jetstream, import_module("darbar_table.store.outbox").MILESTONES)
+    await import_module("darbar_media.store.sounds").JetStreamSounds(bus.jetstream).make()
+
+
 async def _replicate(nats_url: str, replicas: int) -> None:
     """Makes what no service has made yet: it would have one copy for ever, for services may change no stream."""
     if not nats_url:
         raise Failure(ExitCode.SETTINGS_WRONG, "NATS_URL is missing: an operator's, who may change streams")
-    milestones = import_module("darbar_table.store.outbox").MILESTONES
     try:
         bus = await Bus.connect(nats_url, name=OPERATOR)
         try:
-            with bus_errors("making streams"):
-                await ensure_stream(bus.jetstream, milestones)
-            await import_module("darbar_media.store.sounds").JetStreamSounds(bus.jetstream).make()
+            await make_streams(bus)
             for stream in STREAMS:
                 with bus_errors(f"changing {stream}"):
                     config = (await bus.jetstream.stream_info(stream)).config

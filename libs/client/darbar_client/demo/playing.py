@@ -53,6 +53,15 @@ class Participant:
             if frame.version == self.table.version:
                 await self._act()
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the table takes a decision of this seat at this moment."""
+        return self.table.legal is not None
+
+    async def decide(self) -> None:
+        """Something that the rules allow now; returns when the server has acknowledged it."""
+        await self.table.decide(self._choose())
+
     async def look(self) -> None:
         """Keeps a view of now."""
         snapshot = await self.table.refresh()
@@ -71,7 +80,7 @@ class Participant:
         table = self.table
         try:
             if table.legal is not None and (table.on_turn or self._dice.random() < POWER_SHARE):
-                await table.decide(self._choose())
+                await self.decide()
                 if self._dice.random() < LOOK_SHARE:
                     await self.look()
             elif self._should_say_ready():
