@@ -106,10 +106,12 @@ def test_version_tells_the_servers_too(capsys: pytest.CaptureFixture[str]) -> No
 def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
 
-    listed = re.findall(r"^    (\S+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
+    listed = re.findall(r"^    (\S+)\s+(\S.*)$", capsys.readouterr().out, re.MULTILINE)
     names = [
         "up",
         "serve",
+        "gateway",
+        "provision",
         "migrate",
         "thaw",
         "void",
@@ -118,6 +120,8 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
         "rebuild",
         "admin",
         "audit",
+        "secrets",
+        "replicate",
         "rights",
         "version",
     ]
