@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
+from typing import Protocol
+
 from browsing import WAIT_MS, Browsing, Guest, Size, Theme
 from playwright.async_api import Page, expect
 
 Show = Callable[[str, Page], Awaitable[None]]
-Visit = Callable[[Browsing, Show, Size, Theme], Awaitable[None]]
+
+
+class Visit(Protocol):
+    """Goes through screens, and shows each."""
+
+    __name__: str
+
+    async def __call__(self, browsing: Browsing, show: Show, size: Size, theme: Theme) -> None: ...
+
 
 CHOICES = "[data-panel=choices] [data-choice]"
 TURN = "[data-hand=turn]"
@@ -105,4 +115,4 @@ async def after_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme)
         await show("replay", page)
 
 
-EVERYTHING = (beside_the_table, before_a_game, at_tables, after_a_game)
+EVERYTHING: tuple[Visit, ...] = (beside_the_table, before_a_game, at_tables, after_a_game)

@@ -37,6 +37,33 @@ async def test_the_host_blocks_a_player_and_sends_them_away(quick: Browsing) -> 
         await expect(menu).to_be_hidden(timeout=WAIT_MS)
 
 
+async def test_a_voice_note_from_the_microphone_is_heard_by_the_other_and_can_be_reported(quick: Browsing) -> None:
+    async with quick.at_table("court_piece", options={"trump": "open"}) as host, quick.guest(size=PHONE) as friend:
+        await comes_by_the_code(friend, host)
+        await host.start()
+        await expect(friend.page.locator("[data-phase=playing]")).to_be_visible(timeout=WAIT_MS)
+        await friend.page.get_by_role("button", name="Say something").click()
+        await friend.page.get_by_role("button", name="Send voice note").click()
+        await expect(friend.page.get_by_text("Speak now")).to_be_visible(timeout=WAIT_MS)
+        await expect(host.page.locator("[data-microphone=recording]")).to_be_visible(timeout=WAIT_MS)
+        # The beep of the fake microphone comes once a second: without it there is nothing to be heard.
+        await expect(friend.page.get_by_text("Recorded")).to_be_visible(timeout=WAIT_MS)
+        await friend.page.get_by_role("button", name="Send", exact=True).click()
+        await expect(host.page.locator("[data-microphone=playing]")).to_be_visible(timeout=WAIT_MS)
+        await host.page.get_by_role("button", name="Report voice note").click(timeout=WAIT_MS)
+        await expect(host.page.get_by_text("Somebody will listen to it")).to_be_visible(timeout=WAIT_MS)
+
+
+async def test_a_microphone_that_is_refused_is_said_plainly(quick: Browsing) -> None:
+    async with quick.at_table("court_piece") as host:
+        await host.page.evaluate(
+            "() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }"
+        )
+        await host.page.get_by_role("button", name="Say something").click()
+        await host.page.get_by_role("button", name="Send voice note").click()
+        await expect(host.page.get_by_text("The microphone is not allowed here")).to_be_visible(timeout=WAIT_MS)
+
+
 async def comes_by_the_code(friend: Guest, host: Guest) -> None:
     code = await host.page.locator("strong").first.inner_text()
     await friend.page.goto(f"{friend.url}/#/code/{code}")

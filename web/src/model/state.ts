@@ -30,6 +30,20 @@ export interface State {
   shared: Shared | null;
   /** What the server promised before each deal, by game and round: to be compared with what it shows afterwards. */
   promises: Readonly<Record<string, string>>;
+  /** Who records a voice note. */
+  microphone: number | null;
+  /** What goes with one's own recording. */
+  ticket: string | null;
+  /** The voice note that came last. */
+  note: Note | null;
+}
+
+export interface Note {
+  note_id: string;
+  seat: number | null;
+  /** In this client's own milliseconds. */
+  plays_at: number;
+  path: string;
 }
 
 export interface Heard {
@@ -79,6 +93,9 @@ export const NOTHING: State = {
   heard: [],
   shared: null,
   promises: {},
+  microphone: null,
+  ticket: null,
+  note: null,
 };
 
 export const isCaughtUp = (state: State): boolean =>
@@ -88,7 +105,7 @@ export const isCaughtUp = (state: State): boolean =>
 export function afterFrame(state: State, frame: ServerFrame, now: number): State {
   switch (frame.type) {
     case "welcome":
-      return { ...state, welcomed: frame.version, seat: frame.seat, announcement: frame.announcement ?? null };
+      return { ...state, welcomed: frame.version, seat: frame.seat, announcement: frame.announcement ?? null, microphone: null };
     case "announced":
       return { ...state, announcement: frame.text };
     case "snapshot":
@@ -97,6 +114,12 @@ export function afterFrame(state: State, frame: ServerFrame, now: number): State
       return afterEvent(state, frame, now);
     case "said":
       return { ...state, heard: [...state.heard, heardAfter(state, frame)].slice(-HEARD_MAX) };
+    case "microphone":
+      return { ...state, microphone: frame.seat };
+    case "upload_ticket":
+      return { ...state, ticket: frame.ticket };
+    case "note_ready":
+      return { ...state, note: { note_id: frame.note_id, seat: frame.seat, plays_at: now + frame.plays_in_ms, path: frame.path } };
     case "heartbeat":
       if (isCaughtUp(state) && frame.version > state.version) throw new Lost("behind");
       return state;

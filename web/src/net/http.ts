@@ -17,6 +17,9 @@ export class Failed extends Error {
 
 export interface Asked {
   body?: unknown;
+  /** In place of a body: bytes as they are, of a type of their own. */
+  bytes?: Blob;
+  headers?: Record<string, string>;
   token?: string;
   /** Doing it twice does harm: tried again only when it was surely not done. */
   once?: boolean;
@@ -43,10 +46,11 @@ export async function ask<Answer>(method: string, path: string, asked: Asked = {
 async function answered<Answer>(
   method: string,
   path: string,
-  { body, token }: Asked,
+  { body, bytes, headers: more, token }: Asked,
   idempotencyKey: string,
 ): Promise<Failed | { answer: Answer }> {
-  const headers = new Headers();
+  const headers = new Headers(more);
+  if (bytes !== undefined) headers.set("Content-Type", bytes.type);
   if (body !== undefined) headers.set("Content-Type", "application/json");
   if (token !== undefined) headers.set("Authorization", `Bearer ${token}`);
   if (method === "POST") headers.set("Idempotency-Key", idempotencyKey);
@@ -56,7 +60,7 @@ async function answered<Answer>(
       method,
       headers,
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(bytes !== undefined ? { body: bytes } : body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
