@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-
 from typing import Protocol
 
 from browsing import WAIT_MS, Browsing, Guest, Size, Theme

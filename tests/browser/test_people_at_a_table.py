@@ -54,11 +54,16 @@ async def test_a_voice_note_from_the_microphone_is_heard_by_the_other_and_can_be
         await expect(host.page.get_by_text("Somebody will listen to it")).to_be_visible(timeout=WAIT_MS)
 
 
+REFUSES = """
+() => {
+  navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("", "NotAllowedError"); };
+}
+"""
+
+
 async def test_a_microphone_that_is_refused_is_said_plainly(quick: Browsing) -> None:
     async with quick.at_table("court_piece") as host:
-        await host.page.evaluate(
-            "() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }"
-        )
+        await host.page.evaluate(REFUSES)
         await host.page.get_by_role("button", name="Say something").click()
         await host.page.get_by_role("button", name="Send voice note").click()
         await expect(host.page.get_by_text("The microphone is not allowed here")).to_be_visible(timeout=WAIT_MS)
