@@ -29,6 +29,7 @@ export interface Asked {
 const TRIES = 5;
 const KEY_BYTES = 18;
 const ANSWER_MS_MAX = 15_000;
+const NO_CONTENT = 204;
 const UNAVAILABLE = 503;
 const RETRIED = new Set([502, UNAVAILABLE, 504]);
 
@@ -66,7 +67,8 @@ async function answered<Answer>(
     if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
     return new Failed("unreachable", say("failed.unreachable"));
   }
-  return response.ok ? { answer: (await response.json()) as Answer } : refusal(response);
+  if (!response.ok) return refusal(response);
+  return { answer: (response.status === NO_CONTENT ? undefined : await response.json()) as Answer };
 }
 
 async function refusal(response: Response): Promise<Failed> {
