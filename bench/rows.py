@@ -39,6 +39,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "serving_bytes": Target("value", 700, "less"),
         "serving_memory": Target("value", 80, "less"),
         "inspection": Target("ratio", 2.0, "less"),
+        "voice_pipeline": Target("value", 400, "less"),
+        "voice_moves": Target("ratio", 1.5, "less"),
         "append": Target("ratio", 0.7),
         "rebuild": Target("value", 100_000),
         "table_memory": Target("value", 8, "less"),

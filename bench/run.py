@@ -31,6 +31,8 @@ SCRIPTS: Mapping[str, str] = MappingProxyType(
         "rules": "rules_row",
         "wallet_transfers": "wallet_bench",
         "bots": "bots_bench",
+        "voice_pipeline": "voice_bench",
+        "voice_moves": "voice_bench",
     }
 )
 
