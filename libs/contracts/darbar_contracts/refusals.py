@@ -180,6 +180,7 @@ class Reason(StrEnum):
     REPORT_LATE = "report_late", 409, "The time to report this voice note is over."
     UPLOAD_TICKET_EXPIRED = "upload_ticket_expired", 403, "The time to send this voice note is over."
     UPLOAD_TICKET_INVALID = "upload_ticket_invalid", 403, "This ticket is not valid, or not yours."
+    UPLOAD_TICKET_MISSING = "upload_ticket_missing", 400, "The header Upload-Ticket is needed."
     VOICE_BANNED = "voice_banned", 403, "You may not send voice notes."
 
     # Bots, asked by the table.

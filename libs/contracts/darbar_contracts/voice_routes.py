@@ -26,6 +26,7 @@ MEDIA: tuple[Route, ...] = (
             Reason.TABLE_UNKNOWN,
             Reason.UPLOAD_TICKET_EXPIRED,
             Reason.UPLOAD_TICKET_INVALID,
+            Reason.UPLOAD_TICKET_MISSING,
             Reason.VOICE_BANNED,
         ),
     ),

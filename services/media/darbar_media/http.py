@@ -65,7 +65,7 @@ class Routes:
             self._limits.uploads.take(claims.account_id)
             _refuse_early(request)
             receive = partial(read_bytes, request, bytes_max=UPLOAD_BYTES_MAX, seconds_max=UPLOAD_SECONDS_MAX)
-            ticket = request.headers.get(UPLOAD_TICKET_HEADER, "")
+            ticket = request.headers[UPLOAD_TICKET_HEADER]
             return answer(await self._uploads.take(claims.account_id, ticket, receive), 201)
         except (Refused, Unavailable) as error:
             self._metrics.refusals.labels(error.code).inc()
@@ -114,6 +114,8 @@ def public_routes() -> list[web.RouteDef]:
 
 def _refuse_early(request: web.Request) -> None:
     """Before the table is asked and before a byte is read."""
+    if not request.headers.get(UPLOAD_TICKET_HEADER):
+        raise Refused(Reason.UPLOAD_TICKET_MISSING)
     if request.content_type not in UPLOAD_TYPES:
         raise Refused(Reason.NOTE_TYPE_UNKNOWN, details={"types": UPLOAD_TYPES})
     if (request.content_length or 0) > UPLOAD_BYTES_MAX:

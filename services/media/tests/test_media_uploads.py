@@ -85,7 +85,7 @@ async def test_what_is_no_note_is_refused_and_the_microphone_is_free(
     [
         ({}, "text/plain", Reason.NOTE_TYPE_UNKNOWN),
         ({"Content-Length": str(UPLOAD_BYTES_MAX + 1)}, "audio/webm", Reason.BODY_TOO_LARGE),
-        ({"Upload-Ticket": ""}, "audio/webm", Reason.UPLOAD_TICKET_INVALID),
+        ({"Upload-Ticket": ""}, "audio/webm", Reason.UPLOAD_TICKET_MISSING),
         ({"Authorization": ""}, "audio/webm", Reason.TOKEN_MISSING),
     ],
 )
