@@ -79,8 +79,8 @@ class Reloads:
         """What dan holds, by what was told of it."""
         for frame in self.dan.frames[self._read :]:
             public, secret = frame.get("public") or {}, frame.get("secret") or {}
-            if "hand" in secret:
-                self.hand = set(secret["hand"])
+            if "hand" in secret or frame.get("kind") == "round_dealt":
+                self.hand = set(secret.get("hand", ()))
             if frame.get("kind") == "card_played" and public["seat"] == DAN:
                 self.hand.remove(public["card"])
 
