@@ -51,8 +51,8 @@ export const hi: Words = {
   "note.points": { one: "{count} अंक", other: "{count} अंक" },
   "note.pass": "पास",
   "note.bid": "बोली {count}",
-  "note.caller": "तुरुप बोलने वाला",
-  "note.declarer": "खेल चुनने वाला",
+  "note.caller": "बोलने वाला",
+  "note.declarer": "चुनने वाला",
   "note.ready": "तैयार",
 
   "panel.trump_card": "एक पत्ता उल्टा रखें: उसी का रंग तुरुप होगा",

@@ -51,8 +51,8 @@ export const ru: Words = {
   "note.points": { one: "{count} очко", few: "{count} очка", many: "{count} очков", other: "{count} очка" },
   "note.pass": "Пас",
   "note.bid": "Заявка {count}",
-  "note.caller": "Назначает козырь",
-  "note.declarer": "Выбирает контракт",
+  "note.caller": "Объявляет",
+  "note.declarer": "Выбирает",
   "note.ready": "Готово",
 
   "panel.trump_card": "Положите одну карту рубашкой вверх: её масть станет козырем",

@@ -51,7 +51,7 @@ export const tr: Words = {
   "note.points": { one: "{count} puan", other: "{count} puan" },
   "note.pass": "Pas",
   "note.bid": "{count} dedi",
-  "note.caller": "Kozu söyleyen",
+  "note.caller": "Koz sahibi",
   "note.declarer": "Oyunu seçen",
   "note.ready": "Hazır",
 

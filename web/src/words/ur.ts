@@ -51,8 +51,8 @@ export const ur: Words = {
   "note.points": { one: "{count} پوائنٹ", other: "{count} پوائنٹ" },
   "note.pass": "پاس",
   "note.bid": "بولی {count}",
-  "note.caller": "رنگ بولنے والا",
-  "note.declarer": "کھیل چننے والا",
+  "note.caller": "بولنے والا",
+  "note.declarer": "چننے والا",
   "note.ready": "تیار",
 
   "panel.trump_card": "ایک پتا الٹا رکھیں: وہی رنگ ہوگا",
