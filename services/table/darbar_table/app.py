@@ -45,6 +45,7 @@ from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.socket.handler import SocketHandler
+from darbar_table.store.archiver import Archiver
 from darbar_table.store.registry import Registry
 from darbar_table.store.store import Store
 
@@ -115,7 +116,7 @@ class Service:
                     self._run_nodes, database, sql, bus=bus, questions=questions, open_gateway=open_gateway
                 )
                 self.supervisor.watch("node", run_nodes)
-                self.supervisor.watch("announcements", announcer.run, must_run=False)
+                self._watch_jobs(store, announcer)
                 await serve_process(
                     bus,
                     questions=questions,
@@ -130,6 +131,12 @@ class Service:
                 await bus.close()
         finally:
             await database.close()
+
+    def _watch_jobs(self, store: Store, announcer: Announcer) -> None:
+        """Nobody plays worse while one of these is away."""
+        archiver = Archiver(store, after_days=self.settings.archive_after_days, metrics=self.metrics)
+        self.supervisor.watch("announcements", announcer.run, must_run=False)
+        self.supervisor.watch("archiver", archiver.run, must_run=False)
 
     async def _open_sockets(self, bus: Bus) -> None:
         """Of all nodes: a socket outlives the node under which it was opened, where its table is at another process."""

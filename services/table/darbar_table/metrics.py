@@ -39,6 +39,14 @@ class Metrics(Collector):
         self.outbox_oldest_seconds = Gauge(
             "table_outbox_oldest_seconds", "How long milestones have waited to be published", registry=self.registry
         )
+        self.wallet_retries = Counter(
+            "table_wallet_retries", "Questions asked of the wallet again", registry=self.registry
+        )
+
+        self._count_shards()
+
+    def _count_shards(self) -> None:
+        """How tables move, are loaded and put away."""
         self.shards_handed_over = Counter(
             "table_shards_handed_over", "Shards given to another living process", registry=self.registry
         )
@@ -48,11 +56,12 @@ class Metrics(Collector):
             buckets=HANDOVER_SECONDS,
             registry=self.registry,
         )
+        self.archived = Counter("table_archived", "Tables whose logs went to the archive", registry=self.registry)
+        self.snapshots_unfit = Counter(
+            "table_snapshots_unfit", "Snapshots that were ignored: the whole log was read", registry=self.registry
+        )
         self.load_failures = Counter(
             "table_load_failures", "Attempts to load shards that failed and are repeated", registry=self.registry
-        )
-        self.wallet_retries = Counter(
-            "table_wallet_retries", "Questions asked of the wallet again", registry=self.registry
         )
 
     def collect(self) -> Iterator[CounterMetricFamily]:

@@ -56,6 +56,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     vote_seconds: float = 20.0
     vote_pause_seconds: float = 10.0
     votes_a_minute_max: int = 6
+    archive_after_days: float = 30.0
     milestones_late_seconds: float = 30.0
 
     def __post_init__(self) -> None:

@@ -272,13 +272,13 @@ def _course(table: Table, event: events.CourseEvent) -> Table:
 
 def _on_terms(table: Table, terms: TableTerms) -> Table:
     """The seats that are there stay as they are; those that the terms have beside them are free."""
-    terms, options = _shared_terms(msgspec.json.encode(terms), table.rules)
+    terms, options = shared_terms(msgspec.json.encode(terms), table.rules)
     more = (Seat(),) * (terms.seats - len(table.seats))
     return replace(table, terms=terms, options=options, seats=table.seats + more)
 
 
 @lru_cache(maxsize=TERMS_SHARED_MAX)
-def _shared_terms(encoded: bytes, rules: AnyGame) -> tuple[TableTerms, Any]:
+def shared_terms(encoded: bytes, rules: AnyGame) -> tuple[TableTerms, Any]:
     """Terms and their options as the rules take them; of all the tables that agree on the same, most are one object."""
     terms = msgspec.json.decode(encoded, type=TableTerms)
     return terms, msgspec.convert(terms.options, rules.options_type)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from hashlib import blake2b
 from struct import Struct
 from typing import Any, Protocol
 from uuid import UUID
@@ -13,11 +15,20 @@ import structlog
 from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import table_socket_path
 from darbar_table.domain.commands import Command
-from darbar_table.domain.events import CountInStarted, Played, RoundStarted, SeatEvent, SeatsSwapped, TableEvent
+from darbar_table.domain.events import (
+    CountInStarted,
+    Played,
+    RoundStarted,
+    SeatEvent,
+    SeatsSwapped,
+    TableEvent,
+    TableResumed,
+)
 from darbar_table.domain.microphone import FREE
 from darbar_table.domain.state import Table
-from darbar_table.domain.timers import Timer
+from darbar_table.domain.timers import Timer, beside
 from darbar_table.engine.round_start import RoundStart
+from darbar_table.settings import Settings
 from darbar_table.store.codec import EventCodec
 
 log = structlog.get_logger()
@@ -27,6 +38,7 @@ IDS_REMEMBERED_MAX = 16
 DONE_BY_A_SEAT = (Played, SeatEvent)
 _REMEMBERED = Struct("<qIi")
 _HASH = Struct("<q")
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Reply(Protocol):
@@ -57,38 +69,45 @@ class Ids:
     command.
     """
 
-    __slots__ = ("_remembered", "seat")
+    __slots__ = ("remembered", "seat")
 
-    def __init__(self, seat: int) -> None:
+    def __init__(self, seat: int, remembered: bytes = b"") -> None:
         self.seat = seat
-        self._remembered = b""
+        self.remembered = remembered
 
     def remember(self, command_id: str, digest: int, version: int) -> None:
-        newest = _REMEMBERED.pack(hash(command_id), digest, version)
-        self._remembered = (self._remembered + newest)[-IDS_REMEMBERED_MAX * _REMEMBERED.size :]
+        newest = _REMEMBERED.pack(_hash_of(command_id), digest, version)
+        self.remembered = (self.remembered + newest)[-IDS_REMEMBERED_MAX * _REMEMBERED.size :]
 
     def find(self, command_id: str) -> tuple[int, int] | None:
         """The digest and the version of a command with this id."""
-        wanted = hash(command_id)
-        if _HASH.pack(wanted) in self._remembered:
-            for known, digest, version in _REMEMBERED.iter_unpack(self._remembered):
+        wanted = _hash_of(command_id)
+        if _HASH.pack(wanted) in self.remembered:
+            for known, digest, version in _REMEMBERED.iter_unpack(self.remembered):
                 if known == wanted:
                     return digest, version
         return None
+
+
+def _hash_of(command_id: str) -> int:
+    """The same in every process, as it is kept."""
+    return int.from_bytes(blake2b(command_id.encode(), digest_size=_HASH.size).digest(), "little", signed=True)
 
 
 class LiveTable:
     """One table in memory. Only the owner changes it; one append is in flight at most.
 
     Times are of the lease's clock: `timers` says when each clock of the table rings, `absences` when an account
-    without a socket counts as gone, `deadline` and `tick` belong to the wheel. `mutes`: who does not want to hear whom,
-    the oldest first.
+    without a socket counts as gone, `deadline` and `tick` belong to the wheel. `began` and `moved_at` are of
+    the wall: since when the clocks run that are beside the turn's, and when the last card was played. `mutes`:
+    who does not want to hear whom, the oldest first.
     """
 
     __slots__ = (
         "absences",
         "asked_bots",
         "asked_key",
+        "began",
         "chain",
         "codec",
         "count_in_start",
@@ -97,6 +116,7 @@ class LiveTable:
         "ids",
         "in_flight",
         "microphone",
+        "moved_at",
         "mutes",
         "round_start",
         "shard",
@@ -125,6 +145,8 @@ class LiveTable:
         self.microphone = FREE
         self.mutes: dict[tuple[str, str], None] = {}
         self.timers: dict[Timer, float] = {}
+        self.began: dict[Timer, datetime] = {}
+        self.moved_at = _NEVER
         self.absences: dict[str, float] = {}
         self.deadline: float | None = None
         self.tick: int | None = None
@@ -179,6 +201,16 @@ class LiveTable:
             self.count_in_start = RoundStart(before)
         elif type(event) is RoundStarted:
             self.round_start = self.count_in_start
+
+    def remember_times(self, event: TableEvent, at: datetime, after: Table, settings: Settings) -> None:
+        """Since when what is waited for is waited for (TL-43); `at` is when the event was stored."""
+        kind = type(event)
+        if kind is Played or kind is TableResumed or self.moved_at is _NEVER:
+            self.moved_at = at
+        if kind is TableResumed:
+            self.began = {}
+        if kind is not Played:
+            self.began = {timer: self.began.get(timer, at) for timer in beside(after, settings)}
 
     def start_before(self, version: int) -> RoundStart | None:
         """The newest start kept from which a client that has `version` can be told the rest; None if there is none."""

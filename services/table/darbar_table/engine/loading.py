@@ -11,13 +11,15 @@ from uuid import UUID
 import structlog
 
 from darbar_kit.backoff import Backoff
+from darbar_rules.games import BY_NAME
 from darbar_table.domain import timers
-from darbar_table.domain.events import Played, TableCreated, TableResumed
+from darbar_table.domain.events import TableCreated
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Phase, unopened
 from darbar_table.domain.timers import Timer
 from darbar_table.engine.freezer import Freezer
 from darbar_table.engine.live_table import LiveTable
+from darbar_table.engine.snapshots import Snapshot, Snapshots
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.shards.holdings import Holdings
@@ -57,6 +59,7 @@ class Loader:
         holdings: Holdings,
         freezer: Freezer,
         metrics: Metrics,
+        snapshots: Snapshots,
         held: Mapping[UUID, LiveTable],
         hold: Callable[[Loaded, Iterable[Outage]], None],
     ) -> None:
@@ -67,6 +70,7 @@ class Loader:
         self._holdings = holdings
         self._freezer = freezer
         self._metrics = metrics
+        self._snapshots = snapshots
         self._held = held
         self._hold = hold
 
@@ -108,13 +112,17 @@ class Loader:
         )
         await self._registry.end_outages(shards)
 
-    async def loaded(self, tables: Iterable[OpenTable]) -> AsyncIterator[Loaded]:
+    async def loaded(self, tables: Sequence[OpenTable]) -> AsyncIterator[Loaded]:
         """Each of these tables that has a log; one whose log can't be taken is frozen alone."""
-        async for table, rows in self._store.logs(tables):
-            if not rows:
+        known = [table for table in tables if table.game in BY_NAME]
+        snapshots = await self._snapshots.find({table.table_id: BY_NAME[table.game] for table in known})
+        after = {table_id: snapshot.table.version for table_id, snapshot in snapshots.items()}
+        async for table, rows in self._store.logs(tables, after):
+            snapshot = snapshots.get(table.table_id)
+            if not rows and snapshot is None:
                 continue
             try:
-                loaded = replayed(table, rows, self._codecs, self._settings)
+                loaded = replayed(table, rows, self._codecs, self._settings, snapshot=snapshot)
             except Exception as error:  # noqa: BLE001  # One log that can't be taken must not keep the others away.
                 self._freezer.freeze_unread(table.table_id, error)
             else:
@@ -123,25 +131,31 @@ class Loader:
             await asyncio.sleep(0)
 
 
-def replayed(table: OpenTable, rows: Sequence[StoredEvent], codecs: Codecs, settings: Settings) -> Loaded:
-    """A table as its owner holds it, with the ids of commands that may come again, and when its clocks began."""
+def replayed(
+    table: OpenTable,
+    rows: Sequence[StoredEvent],
+    codecs: Codecs,
+    settings: Settings,
+    *,
+    snapshot: Snapshot | None = None,
+) -> Loaded:
+    """A table as its owner holds it, with the ids of commands that may come again, and when its clocks began.
+
+    `rows` are those after the snapshot, or all.
+    """
     rules, codec = codecs.of(table.game)
-    state = unopened(str(table.table_id), rules)
-    live = LiveTable(table.table_id, shard=shard_of(table.table_id), codec=codec, table=state, chain=rows[-1].chain)
-    began: dict[Timer, datetime] = {}
-    moved_at = rows[0].at
-    for row, event in zip(rows, decode(rows, codec), strict=True):
+    state = unopened(str(table.table_id), rules) if snapshot is None else snapshot.table
+    live = LiveTable(table.table_id, shard=shard_of(table.table_id), codec=codec, table=state, chain=b"")
+    if snapshot is not None:
+        live.chain, live.ids, live.began, live.moved_at = snapshot[1:]
+    for row, event in zip(rows, decode(rows, codec, after=state.version), strict=True):
         if state.version == 0 and not isinstance(event, TableCreated):
             raise LogBroken("a log begins with table_created")
         before, state = state, evolve(state, event)
         live.remember_id(event, before, state)
         live.remember_round(event, before)
-        if isinstance(event, Played | TableResumed):
-            moved_at = row.at
-        if type(event) is TableResumed:
-            began = {}
-        if type(event) is not Played:
-            began = {timer: began.get(timer, row.at) for timer in timers.beside(state, settings)}
+        live.remember_times(event, row.at, state, settings)
+        live.chain = row.chain
     live.table = state
     live.round_start.pack()
-    return Loaded(live, {timer: began.get(timer, moved_at) for timer in timers.due(state, settings)})
+    return Loaded(live, {timer: live.began.get(timer, live.moved_at) for timer in timers.due(state, settings)})

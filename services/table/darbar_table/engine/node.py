@@ -29,6 +29,7 @@ from darbar_table.engine.loading import Loaded, Loader
 from darbar_table.engine.microphones import Microphones
 from darbar_table.engine.owner import Owner
 from darbar_table.engine.presence import Presence
+from darbar_table.engine.snapshots import Snapshots
 from darbar_table.engine.table_timers import UNHEARD_SECONDS, TableTimers
 from darbar_table.engine.timer_wheel import TICK_SECONDS
 from darbar_table.metrics import Metrics
@@ -91,6 +92,7 @@ class TableNode:
             settings, bus=bus, metrics=metrics, owner=self.owner, freezer=self.freezer, spawn=self.spawn
         )
         self.microphones = Microphones(settings, bus=bus, find=self.find, spawn=self.spawn)
+        self.snapshots = Snapshots(store, metrics=metrics)
         self.loader = self._loader()
         self.handover = self._handover(bus)
 
@@ -102,6 +104,7 @@ class TableNode:
             "timers": self._turn_timers,
             "outbox": self.outbox.run,
             "handover": self.handover.run,
+            "snapshots": self.snapshots.run,
         }
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -249,6 +252,7 @@ class TableNode:
             holdings=self.holdings,
             freezer=self.freezer,
             metrics=self.metrics,
+            snapshots=self.snapshots,
             held=self.owner.live_tables,
             hold=self._hold,
         )
@@ -283,6 +287,8 @@ class TableNode:
         if isinstance(draft.events[0], events.TableCreated | events.OperatorEvent):
             self.activate(live)
         self.effects.wallet(live)
+        if any(type(event) is events.SeedsShown for event in draft.events):
+            self.snapshots.note(live)
         if live.table.phase is Phase.CLOSED:
             self._close(live)
 

@@ -180,7 +180,7 @@ class Owner:
                 if outcome is Outcome.STORED:
                     if beside.milestones:
                         self._publish(live.table_id, beside.milestones)
-                    self._stored(live, draft, chain)
+                    self._stored(live, draft, chain, at)
                     if reply is not None:
                         reply.stored(draft.table.version)
                 else:
@@ -212,7 +212,7 @@ class Owner:
             closed=draft.table.phase is Phase.CLOSED,
         )
 
-    def _stored(self, live: LiveTable, draft: Draft, chain: bytes) -> None:
+    def _stored(self, live: LiveTable, draft: Draft, chain: bytes, at: datetime) -> None:
         """The next state becomes the state; one frame a version goes to each seat."""
         before, kinds = live.table, {type(event) for event in draft.events}
         live.table, live.chain = draft.table, chain
@@ -228,6 +228,7 @@ class Owner:
                 _send(live, frames, before, after)
             live.remember_id(event, before, after)
             live.remember_round(event, before)
+            live.remember_times(event, at, after, self._context.settings)
             if type(event) is Played:
                 self._metrics.moves_by[event.by] += 1
             before = after

@@ -35,10 +35,10 @@ class RoundStart:
     def table(self) -> Table:
         if self._packed_state is None:
             return self._table
-        state = _state_decoder(self._table.rules).decode(zlib.decompress(self._packed_state))
+        state = state_decoder(self._table.rules).decode(zlib.decompress(self._packed_state))
         return replace(self._table, state=state)
 
 
 @cache
-def _state_decoder(rules: AnyGame) -> msgspec.json.Decoder[Any]:
+def state_decoder(rules: AnyGame) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(rules.state_type | None)

@@ -13,7 +13,7 @@ import itertools
 import secrets
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -356,5 +356,4 @@ class RelayLink:
 
 
 def _refuse(reply: Reply, reason: TableReason) -> None:
-    details: dict[str, Any] = {}
-    reply.refuse(reason, reason.sentence, details=details, retry=True)
+    reply.refuse(reason, reason.sentence, details={}, retry=True)

@@ -169,7 +169,7 @@ SELECT o.table_id, o.game, coalesce((SELECT max(version) FROM event e WHERE e.ta
 
 -- was_voided --
 -- Without a row: there never was such a table.
-SELECT bool_or(kind = $2) AS was_voided FROM event WHERE table_id = $1 HAVING count(*) > 0
+SELECT bool_or(kind = $2) AS was_voided FROM every_event WHERE table_id = $1 HAVING count(*) > 0
 
 -- close_table --
 DELETE FROM open_table WHERE table_id = $1
@@ -185,17 +185,17 @@ SELECT (array_agg((body->'terms')::text ORDER BY version DESC) FILTER (WHERE ver
        max(version) FILTER (WHERE kind = $4 OR kind = ANY($5::text[])) AS last_end,
        coalesce(array_agg((body->>'bag')::int) FILTER (WHERE kind = $4 AND body->>'bag_seed' IS NOT NULL),
                 '{}') AS bags_shown
-  FROM event
+  FROM every_event
  WHERE table_id = $1 AND (version = 1 OR kind IN ($3, $4, $6) OR kind = ANY($5::text[]))
 
 -- log_page --
-SELECT version, kind, body, at, chain FROM event
+SELECT version, kind, body, at, chain FROM every_event
  WHERE table_id = $1 AND version > $2 AND version <= $3
  ORDER BY version LIMIT $4
 
 -- turn_began --
 -- When what is decided after a version became due: the last event up to it whose kind is none of these.
-SELECT at FROM event
+SELECT at FROM every_event
  WHERE table_id = $1 AND version <= $2 AND kind <> ALL($3::text[])
  ORDER BY version DESC LIMIT 1
 
@@ -224,9 +224,28 @@ SELECT table_id, kind, body->>'key' AS key FROM event
 SELECT table_id, at, reason, command FROM frozen_table ORDER BY at DESC LIMIT $1
 
 -- events_between --
-SELECT table_id, version, kind, body, at, chain FROM event
- WHERE table_id = ANY($1::uuid[]) AND version > $2 AND version <= $3
- ORDER BY table_id, version
+-- Of each table, a window of versions counted from one of its own.
+SELECT e.table_id, e.version, e.kind, e.body, e.at, e.chain
+  FROM unnest($1::uuid[], $2::int[]) AS asked (table_id, known)
+  JOIN event e ON e.table_id = asked.table_id AND e.version > asked.known + $3 AND e.version <= asked.known + $4
+ ORDER BY e.table_id, e.version
+
+-- snapshots --
+-- The chain of the version says that the snapshot is of this very log.
+SELECT s.table_id, s.version, s.state_version, s.chain, s.body
+  FROM table_snapshot s JOIN event e USING (table_id, version)
+ WHERE s.table_id = ANY($1::uuid[]) AND s.chain = e.chain
+
+-- keep_snapshots --
+-- Of a table that changes hands, the newer one stays.
+INSERT INTO table_snapshot (table_id, version, state_version, chain, body)
+SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::bytea[], $5::bytea[])
+ON CONFLICT (table_id) DO UPDATE
+   SET version = excluded.version, state_version = excluded.state_version, chain = excluded.chain, body = excluded.body
+ WHERE excluded.version > table_snapshot.version OR excluded.state_version <> table_snapshot.state_version
+
+-- archive_tables --
+SELECT archive_tables($1, $2) AS tables
 
 -- outbox_of --
 SELECT table_id, number, message FROM outbox WHERE shard = ANY($1::int[]) ORDER BY table_id, number LIMIT $2

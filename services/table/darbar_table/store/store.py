@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
@@ -47,6 +48,16 @@ class StoredEvent(NamedTuple):
     chain: bytes
 
 
+class StoredSnapshot(NamedTuple):
+    """The state of a table at a version, as bytes that only `state_version` can read; `chain` is that version's."""
+
+    table_id: UUID
+    version: int
+    state_version: str
+    chain: bytes
+    body: bytes
+
+
 class ReplayHead(NamedTuple):
     """`terms` are the JSON of the newest ones; events up to `last` belong to rounds whose result is stored."""
 
@@ -81,19 +92,32 @@ class Store:
         row = await self._database.read_row(self._queries["was_voided"], table_id, _TABLE_VOIDED)
         return None if row is None else bool(row["was_voided"])
 
-    async def logs(self, tables: Iterable[OpenTable]) -> AsyncIterator[tuple[OpenTable, list[StoredEvent]]]:
-        """The whole log of each table, read in portions of at most ROWS_READ_AT_ONCE."""
-        for group in _portions(tables):
+    async def logs(
+        self, tables: Iterable[OpenTable], after: Mapping[UUID, int] = MappingProxyType({})
+    ) -> AsyncIterator[tuple[OpenTable, list[StoredEvent]]]:
+        """The log of each table, after a version or the whole of it, read in portions of at most ROWS_READ_AT_ONCE."""
+        rest = [table._replace(events=table.events - after.get(table.table_id, 0)) for table in tables]
+        for group in _portions(rest):
             found: dict[UUID, list[StoredEvent]] = {table.table_id: [] for table in group}
+            known = [after.get(table_id, 0) for table_id in found]
             longest = max(table.events for table in group)
             for start in range(0, max(longest, 1), ROWS_READ_AT_ONCE):
                 rows = await self._database.read(
-                    self._queries["events_between"], list(found), start, start + ROWS_READ_AT_ONCE
+                    self._queries["events_between"], list(found), known, start, start + ROWS_READ_AT_ONCE
                 )
                 for table_id, *row in rows:
                     found[table_id].append(StoredEvent(*row))
             for table in group:
                 yield table, found[table.table_id]
+
+    async def snapshots(self, table_ids: Sequence[UUID]) -> list[StoredSnapshot]:
+        """The snapshots of these tables that lie on their logs."""
+        rows = await self._database.read(self._queries["snapshots"], list(table_ids))
+        return [StoredSnapshot(UUID(str(table_id)), *row) for table_id, *row in rows]
+
+    async def keep_snapshots(self, snapshots: Sequence[StoredSnapshot]) -> None:
+        """In place of older ones."""
+        await self._database.write(self._queries["keep_snapshots"], *map(list, zip(*snapshots, strict=True)))
 
     async def replay_head(self, table_id: UUID, account_id: str) -> ReplayHead | None:
         """What decides how much of a log this account may read; None for no table."""
@@ -162,6 +186,11 @@ class Store:
         await self._database.write(
             self._queries["outbox_done"], [table_id for table_id, _ in told], [number for _, number in told]
         )
+
+    async def archive_tables(self, closed_before: datetime, *, tables_max: int) -> int:
+        """Logs of tables that closed before then go to the archive; how many of them did."""
+        rows = await self._database.write(self._queries["archive_tables"], closed_before, tables_max)
+        return int(rows[0]["tables"])
 
     async def claim_of(self, account_id: str) -> UUID | None:
         """The table where an account has a seat."""
