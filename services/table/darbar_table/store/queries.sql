@@ -206,9 +206,9 @@ SELECT EXISTS (SELECT 1 FROM seat_claim WHERE table_id = $1 AND account_id = ANY
 -- tables_after --
 -- The ids of the next tables that have a log, one step in the index for each.
 WITH RECURSIVE page (table_id, place) AS (
-    (SELECT table_id, 1 FROM event WHERE $1::uuid IS NULL OR table_id > $1 ORDER BY table_id LIMIT 1)
+    (SELECT table_id, 1 FROM every_event WHERE $1::uuid IS NULL OR table_id > $1 ORDER BY table_id LIMIT 1)
      UNION ALL
-    SELECT (SELECT event.table_id FROM event WHERE event.table_id > page.table_id ORDER BY event.table_id LIMIT 1),
+    SELECT (SELECT e.table_id FROM every_event AS e WHERE e.table_id > page.table_id ORDER BY e.table_id LIMIT 1),
            page.place + 1
       FROM page WHERE page.table_id IS NOT NULL AND page.place < $2
 )
@@ -216,7 +216,7 @@ SELECT table_id FROM page WHERE table_id IS NOT NULL ORDER BY place
 
 -- coins_of --
 -- What the wallet was asked and has answered, of these tables.
-SELECT table_id, kind, body->>'key' AS key FROM event
+SELECT table_id, kind, body->>'key' AS key FROM every_event
  WHERE table_id = ANY($1::uuid[]) AND kind = ANY($2::text[])
  ORDER BY table_id, version
 
