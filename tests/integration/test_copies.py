@@ -17,10 +17,11 @@ from fault_stack import FaultStack, fault_stack
 from long_games import GAME_SECONDS_MAX, LongGuest, LongTable, long_table
 from whole_games import SEATS
 
-from darbar_client import Darbar
+from darbar_client import Darbar, DarbarError
 from darbar_client.darbar import Player
 from darbar_client.demo.playing import joined, seated
 from darbar_contracts.api import SocketPaths
+from darbar_contracts.refusals import Reason
 from darbar_kit.testing import eventually
 
 TABLES = 2
@@ -87,8 +88,13 @@ async def _moved_on(tables: list[LongTable]) -> None:
 
 
 async def _has_coins(newcomer: Player) -> bool:
-    """What a new account gets comes as soon as a wallet gives it."""
-    return (await newcomer.wallet()).balance_coins > 0
+    """What a new account gets comes as soon as a wallet gives it; who asks too often is not answered for a while."""
+    try:
+        return (await newcomer.wallet()).balance_coins > 0
+    except DarbarError as refused:
+        if refused.code != Reason.TOO_MANY_REQUESTS:
+            raise
+        return False
 
 
 async def _stores_an_event(table: LongTable) -> None:
