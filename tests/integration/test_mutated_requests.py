@@ -14,7 +14,7 @@ from whole_games import BACKOFF
 
 from darbar_client import Darbar, Player
 from darbar_client.demo.local_server import LocalServer, missing_at
-from darbar_contracts.routes import BY_SERVICE
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_local.services import ALL, Service
 

@@ -16,7 +16,7 @@ from whole_games import BACKOFF
 import darbar_contracts.documents
 from darbar_client import Darbar
 from darbar_client.demo.local_server import LocalServer, missing_at
-from darbar_contracts.routes import BY_SERVICE
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_rules.games import ALL
 
 DOCUMENT = Path(darbar_contracts.documents.__file__).parent / "openapi.json"

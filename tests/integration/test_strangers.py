@@ -16,7 +16,7 @@ from darbar_client import Darbar, Player
 from darbar_client.demo.local_server import LocalServer
 from darbar_client.demo.playing import Participant, all_leave, joined
 from darbar_contracts.api import TableRef
-from darbar_contracts.routes import BY_SERVICE
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_contracts.tables import alias_of, handle_of
 from darbar_kit.testing import Tunnel
 

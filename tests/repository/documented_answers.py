@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_contracts.refusals import REFUSALS
-from darbar_contracts.routes import BY_SERVICE
 
 BAD_REQUEST = 400
 UNAVAILABLE = 503

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from api_schemas import REF, Schema, Schemas
 
 from darbar_contracts.api import Problem
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_contracts.refusals import REFUSALS, Reason, Refusal
 from darbar_contracts.route import (
     IDEMPOTENCY_KEY_HEADER,
@@ -17,7 +18,6 @@ from darbar_contracts.route import (
     PATH_VALUES,
     Route,
 )
-from darbar_contracts.routes import BY_SERVICE
 from darbar_contracts.voice import UPLOAD_TICKET_HEADER
 from darbar_kit.http import BODY_BYTES_MAX
 

@@ -15,10 +15,10 @@ from write_documents import written
 
 from darbar_contracts.documents import document
 from darbar_contracts.frames import TABLE_FRAMES, EventFrame, Frame, ServerFrame, Snapshot
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_contracts.reading import DecisionFrames
 from darbar_contracts.refusals import REFUSALS
 from darbar_contracts.route import Route
-from darbar_contracts.routes import BY_SERVICE
 from darbar_rules.games import ALL
 from darbar_table.domain.events import KIND_OF
 

@@ -24,6 +24,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     token_private_key: str = ""
     token_public_key: str = ""
     ticket_key: str = ""
+    generation: int = 1
     public_url: str = ""
     process_address: str = ""
     unsafe_storage: bool = False

@@ -122,6 +122,9 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
         "audit",
         "secrets",
         "replicate",
+        "backup",
+        "restore",
+        "load",
         "rights",
         "version",
     ]

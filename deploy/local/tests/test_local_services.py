@@ -65,6 +65,7 @@ def test_a_service_is_told_what_it_needs_and_no_more() -> None:
         "DARBAR_TABLE_TOKEN_PUBLIC_KEY": public_key_pem(KEY),
         "DARBAR_TABLE_PROCESS_ADDRESS": "127.0.0.1:9000",
         "DARBAR_TABLE_TICKET_KEY": "a key that nobody guesses",
+        "DARBAR_TABLE_GENERATION": "1",
     }
 
 

@@ -15,7 +15,7 @@ from lobby_doubles import Caller, LobbyServer, open_lobby
 
 from darbar_contracts.admin.api import Act
 from darbar_contracts.admin.routes import ADMIN
-from darbar_contracts.routes import BY_SERVICE
+from darbar_contracts.public.routes import BY_SERVICE
 from darbar_kit.errors import Refused
 from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.app import DATABASE, statements

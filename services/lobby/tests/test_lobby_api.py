@@ -13,9 +13,9 @@ import pytest_asyncio
 from lobby_doubles import Caller, LobbyServer, Reply, open_lobby
 
 from darbar_contracts import documents
+from darbar_contracts.public.routes import LOBBY
 from darbar_contracts.refusals import REFUSALS
 from darbar_contracts.route import Route
-from darbar_contracts.routes import LOBBY
 from darbar_kit.testing import MakeDatabase, MakeNats
 
 RULES = Path(__file__).parents[3] / "docs" / "rules"

@@ -16,9 +16,9 @@ from aiohttp import web
 from darbar_contracts import subjects
 from darbar_contracts.frames import TableReason
 from darbar_contracts.lobby import AccountShutOut
+from darbar_contracts.public.routes import TABLE
 from darbar_contracts.reading import DecisionFrames, client_frame_type
 from darbar_contracts.refusals import Reason
-from darbar_contracts.routes import TABLE
 from darbar_contracts.tables import ProcessRetired
 from darbar_kit.bus import Bus, Subscription
 from darbar_kit.database import Database, FenceLost, queries

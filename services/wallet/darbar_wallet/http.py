@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
+from darbar_contracts.public.routes import WALLET
 from darbar_contracts.route import CSV
-from darbar_contracts.routes import WALLET
 from darbar_contracts.wallet import (
     WALLET_ENTRIES_MAX,
     EntriesAsTextQuery,

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from darbar_contracts.api import TURN_SECONDS_USUAL, Catalogue, GameOffered, NewTable
-from darbar_contracts.tables import TableTerms, TermsLimits
+from darbar_contracts.tables import JsonObject, TableTerms, TermsLimits
 from darbar_lobby.domain.names import AVATARS
 from darbar_rules.game import AnyGame
 from darbar_rules.options import OptionInvalid
@@ -33,7 +33,7 @@ class OptionsInvalid(Exception):
 class TableChoice(msgspec.Struct, frozen=True):
     """The options of a new table with every default filled in, so that a later default changes no table."""
 
-    options: dict[str, Any]
+    options: JsonObject
     seats: int
 
 
@@ -74,7 +74,7 @@ class Games:
             bot_level=body.bot_level,
         )
 
-    def choice(self, game: str, options: dict[str, Any], seats: int | None) -> TableChoice:
+    def choice(self, game: str, options: JsonObject, seats: int | None) -> TableChoice:
         """Raises GameUnknown and OptionsInvalid. `seats` None is the game's usual number."""
         rules = self.rules_of(game)
         if seats is not None and "seats" in get_type_hints(rules.options_type):
@@ -84,7 +84,7 @@ class Games:
         allowed = rules.seat_counts(checked)
         if seats is not None and seats not in allowed:
             raise OptionsInvalid({"seats": f"must be {' or '.join(map(str, allowed))}."})
-        filled: dict[str, Any] = msgspec.to_builtins(checked)
+        filled: JsonObject = msgspec.to_builtins(checked)
         return TableChoice(options=filled, seats=allowed[0] if seats is None else seats)
 
     def rules_of(self, game: str) -> AnyGame:
@@ -95,9 +95,9 @@ class Games:
             raise GameUnknown(game) from None
 
 
-def _checked(rules: AnyGame, options: dict[str, Any]) -> Any:
+def _checked(rules: AnyGame, options: JsonObject) -> Any:
     types = get_type_hints(rules.options_type)
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     wrong: dict[str, str] = {}
     for name, value in options.items():
         if name not in types:
@@ -131,10 +131,10 @@ def _offered(game: AnyGame) -> GameOffered:
     )
 
 
-def _schema(game: AnyGame) -> dict[str, Any]:
+def _schema(game: AnyGame) -> JsonObject:
     """JSON Schema of the options, a sentence each. A bound is the widest one that some other options leave."""
     _, components = msgspec.json.schema_components([game.options_type])
-    schema: dict[str, Any] = components.pop(game.options_type.__name__)
+    schema: JsonObject = components.pop(game.options_type.__name__)
     for option in game.options:
         described = schema["properties"][option.name]
         described["description"] = option.sentence

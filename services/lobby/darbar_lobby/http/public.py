@@ -24,9 +24,9 @@ from darbar_contracts.api import (
     ToppedUp,
 )
 from darbar_contracts.own.data import DeleteMe
+from darbar_contracts.public.routes import LOBBY
 from darbar_contracts.refusals import Reason
 from darbar_contracts.route import HTML, IDEMPOTENCY_KEY_HEADER, JSON
-from darbar_contracts.routes import LOBBY
 from darbar_contracts.tables import Person
 from darbar_kit.errors import Refused
 from darbar_kit.http import answer, bearer, read_body, read_query

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from darbar_contracts.refusals import REFUSALS
+from darbar_contracts.tables import JsonObject
 from darbar_kit.errors import Refused, Unavailable
 
 ANSWER_SECONDS_MAX = 10.0
@@ -24,7 +24,7 @@ class AwaitedReply:
         except TimeoutError as error:
             raise Unavailable from error
 
-    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
+    def refuse(self, code: str, message: str, *, details: JsonObject, retry: bool) -> None:
         refusal = Refused(code, message, details, REFUSALS[code].status)
         if not self._version.done():
             self._version.set_exception(Unavailable(code, message) if retry else refusal)

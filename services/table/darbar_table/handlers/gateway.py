@@ -25,7 +25,7 @@ from darbar_contracts.frames import (
 )
 from darbar_contracts.reading import DecisionFrames, command_digest
 from darbar_contracts.refusals import Reason
-from darbar_contracts.tables import Person
+from darbar_contracts.tables import JsonObject, Person
 from darbar_kit.database import DatabaseAway
 from darbar_kit.errors import Refused, Unavailable
 from darbar_table.domain.commands import Act, Decide
@@ -252,7 +252,7 @@ class SocketReply:
         self._socket = socket
         self._command_id = command_id
 
-    def refuse(self, code: str, message: str, *, details: dict[str, Any], retry: bool) -> None:
+    def refuse(self, code: str, message: str, *, details: JsonObject, retry: bool) -> None:
         self._socket.send(
             _encode(RefusedFrame(code=code, message=message, id=self._command_id, details=details, retry=retry))
         )

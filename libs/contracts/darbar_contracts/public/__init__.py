@@ -1,0 +1,1 @@
+"""What everybody may ask for over HTTP, of every service. Begin with routes.py."""
