@@ -1,6 +1,7 @@
 """Runs `darbar` as a test does: from outside, as a process. Open this when a test can't tell that it is ready."""
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -61,7 +62,13 @@ class Darbar:
 
     def children(self) -> dict[str, psutil.Process]:
         """The servers and service processes that it has started: `postgres`, `nats-server`, `lobby`, `table-1`."""
-        return {_name(child): child for child in psutil.Process(self.pid).children() if not gone(child)}
+        found: dict[str, psutil.Process] = {}
+        for child in psutil.Process(self.pid).children():
+            # One may end while it is looked at.
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if not gone(child):
+                    found[_name(child)] = child
+        return found
 
 
 def _name(child: psutil.Process) -> str:

@@ -50,8 +50,11 @@ async def state_at(bus: Bus, table_id: str, version: int, **asked: object) -> Ta
     return await bus.request(subjects.TABLE_STATE, request, TableState, timeout_seconds=30)
 
 
-async def played_round(stack: Stack) -> tuple[str, list[Player]]:
+async def played_round(stack: Stack, *, at_once: bool = False) -> tuple[str, list[Player]]:
+    """`at_once`: for a count-in that lasts longer than the test, so that no next round begins meanwhile."""
     table_id, players = await stack.full_table()
+    if at_once:
+        await players[0].command("start_now")
     await asyncio.gather(*(player.play(lambda frame: frame.get("kind") == "settled") for player in players))
     return table_id, players
 
@@ -194,8 +197,8 @@ TAMPERINGS = {
 async def test_whatever_is_done_to_a_log_is_found_with_its_version(
     start_table: StartTable, bus: Bus, table_database: TestDatabase
 ) -> None:
-    stack = await start_table(count_in_seconds=0.05)
-    table_id, _ = await played_round(stack)
+    stack = await start_table(count_in_seconds=60)
+    table_id, _ = await played_round(stack, at_once=True)
     last = (await log_of(bus, table_id))[-1]
     told = VerifyLog(table_id, last.version, last.chain or "")
     connection = await asyncpg.connect(table_database.owner_url)
