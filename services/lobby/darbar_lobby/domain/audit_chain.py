@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
+from darbar_lobby.domain.instants import microseconds
+
 FIRST_LINK = hashlib.sha256(b"darbar audit log").digest()
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class StoredEntry(msgspec.Struct, frozen=True):
@@ -23,8 +24,7 @@ class StoredEntry(msgspec.Struct, frozen=True):
 
 def link(previous: bytes, number: int, at: datetime, body: bytes) -> bytes:
     """sha256(previous || number || at || body): number and at, in microseconds since 1970, 8 bytes each, big-endian."""
-    microseconds = (at - _EPOCH) // timedelta(microseconds=1)
-    return hashlib.sha256(previous + number.to_bytes(8, "big") + microseconds.to_bytes(8, "big") + body).digest()
+    return hashlib.sha256(previous + number.to_bytes(8, "big") + microseconds(at).to_bytes(8, "big") + body).digest()
 
 
 def chain_fault(entries: Iterable[StoredEntry], *, after: StoredEntry | None = None) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID
 
 import structlog
@@ -26,6 +26,7 @@ from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import LOBBY_BLOCK_CHANGED
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
+from darbar_lobby.domain.instants import instant, microseconds
 from darbar_lobby.domain.statistics import name_of_week, week_named, week_of
 from darbar_lobby.handlers.tables import Tables
 from darbar_lobby.store.blocks import BlockStore
@@ -34,7 +35,6 @@ from darbar_lobby.store.statistics import GameKey, Player, StatisticsStore, Stor
 log = structlog.get_logger()
 _HANDLE = re.compile(r"[0-9a-f]{20}")
 _PAGE = re.compile(r"([0-9]{1,17})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_([0-9]{1,9})")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Profiles:
@@ -110,8 +110,7 @@ def _to_public(stored: StoredOutcome) -> GamePlayed:
 
 
 def _page(last: StoredOutcome) -> str:
-    microseconds = (last.outcome.at - _EPOCH) // timedelta(microseconds=1)
-    return f"{microseconds}_{last.table_id}_{last.outcome.number}"
+    return f"{microseconds(last.outcome.at)}_{last.table_id}_{last.outcome.number}"
 
 
 def _key(page: str) -> GameKey:
@@ -119,7 +118,7 @@ def _key(page: str) -> GameKey:
     found = _PAGE.fullmatch(page)
     if found is None:
         raise Refused(Reason.QUERY_INVALID, "this is no `next` of a page", {"field": "after"})
-    return GameKey(_EPOCH + timedelta(microseconds=int(found[1])), UUID(found[2]), int(found[3]))
+    return GameKey(instant(int(found[1])), UUID(found[2]), int(found[3]))
 
 
 class Blocks:

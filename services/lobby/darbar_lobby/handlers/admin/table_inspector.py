@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID
 
 from darbar_contracts.admin.api import AdminTable, AdminTableList, AdminTablesQuery, LogQuery, StateQuery
@@ -22,6 +22,7 @@ from darbar_contracts.tables import OperateTable, OperatorAction, TableOperated
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
 from darbar_lobby.domain.directory_model import State
+from darbar_lobby.domain.instants import EPOCH, instant, microseconds
 from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.store.administrators import SignedIn
@@ -40,7 +41,6 @@ _STATES: dict[str, tuple[tuple[State, bool], ...]] = {
     "closed": (("closed", False),),
 }
 _ANY = tuple(state for states in _STATES.values() for state in states)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = Place(datetime(9999, 1, 1, tzinfo=UTC), 0)
 _PLACE = re.compile(r"([0-9]{1,17})_([0-9]{1,18})")
 _HANDLE_CHARACTERS = 20
@@ -69,7 +69,7 @@ class TableInspector:
             game=query.game,
             states=_ANY if query.state is None else _STATES[query.state],
             before=_place(query),
-            since=_EPOCH if query.since is None else query.since,
+            since=EPOCH if query.since is None else query.since,
             account_id=account_id,
         )
         found = await self._search.found(wanted, query.limit + 1)
@@ -158,8 +158,8 @@ def _place(query: AdminTablesQuery) -> Place:
     found = _PLACE.fullmatch(query.after)
     if found is None:
         raise Refused(Reason.QUERY_INVALID, "this is no `next` of a page", {"field": "after"})
-    return Place(_EPOCH + timedelta(microseconds=int(found[1])), int(found[2]))
+    return Place(instant(int(found[1])), int(found[2]))
 
 
 def _next(last: Found) -> str:
-    return f"{(last.entry.created_at - _EPOCH) // timedelta(microseconds=1)}_{last.entry.sequence}"
+    return f"{microseconds(last.entry.created_at)}_{last.entry.sequence}"
