@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
-from whole_games import SEATS, false_checks
+from whole_games import SEATS, SOME_TURNS, false_checks
 
-from darbar_client import Darbar
+from darbar_client import Darbar, Player
 from darbar_client.demo.checks import gather
 from darbar_client.demo.playing import Participant, all_leave, joined, seated
+from darbar_contracts.api import TableRef
 from darbar_contracts.frames import EventFrame, Snapshot
 
 # A fault may take some seconds, what comes after it some more; a table that stands still longer than this is stuck.
 GAME_SECONDS_MAX = 120.0
+EVENTS_A_ROUND = 60
 
 
 class LongGuest(Participant):
@@ -46,11 +49,36 @@ class LongTable:
     def table_id(self) -> str:
         return self.guests[0].table.table_id
 
+    @property
+    def version(self) -> int:
+        return self.guests[0].table.version
+
     async def play(self) -> None:
         """Until somebody calls `stop`."""
         async with asyncio.TaskGroup() as tasks:
             for guest in self.guests:
                 tasks.create_task(guest.play())
+
+    @asynccontextmanager
+    async def played(self) -> AsyncIterator[None]:
+        """Games go on meanwhile; what ends them by itself is raised."""
+        async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
+            playing = tasks.create_task(self.play())
+            yield
+            playing.cancel()
+
+    async def some_moves_later(self, events: int = 2 * EVENTS_A_ROUND) -> None:
+        """Waits for what more than a round brings."""
+        wanted = self.version + events
+        await self.guests[0].table.until(lambda now: now.version >= wanted)
+
+    async def in_the_middle_of_a_round(self) -> None:
+        await self.guests[0].table.until(lambda now: now.now.phase == "playing" and now.turn >= SOME_TURNS)
+
+    async def close(self) -> None:
+        """The sockets end, the seats stay."""
+        for guest in self.guests:
+            await guest.table.close()
 
     def pause(self) -> None:
         """Everybody thinks."""
@@ -79,9 +107,14 @@ async def long_table(darbar: Darbar, *, people: int = SEATS, seed: int = 1, turn
     """A private table of Court Piece; the seats that are left over are for bots."""
     players = [await darbar.guest() for _ in range(people)]
     ref = await players[0].create_table("court_piece", turn_seconds=turn_seconds)
-    guests = await joined(players, ref, random.Random(seed))
-    await seated(guests)
-    return LongTable([LongGuest(guest) for guest in guests])
+    table = await joined_by(players, ref, seed=seed)
+    await seated(list(table.guests))
+    return table
+
+
+async def joined_by(players: list[Player], ref: TableRef | str, *, seed: int = 1) -> LongTable:
+    """This table, with a new socket for each of them."""
+    return LongTable([LongGuest(guest) for guest in await joined(players, ref, random.Random(seed))])
 
 
 def _game_over(frame: EventFrame | Snapshot) -> int:

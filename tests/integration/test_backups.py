@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from whole_games import BACKOFF, Game, coins_add_up, in_the_middle_of_round, new_folder
+from long_games import joined_by, long_table
+from whole_games import BACKOFF, coins_add_up, new_folder
 
 from darbar_client import Darbar
 from darbar_client.demo.local_server import LocalServer
-from darbar_client.demo.playing import joined, seated
 from darbar_kit.bus import Bus
 from darbar_kit.embedded.nats import OPERATOR
 from darbar_local.exit_codes import ExitCode
@@ -44,31 +42,23 @@ async def test_a_system_that_runs_is_copied_as_of_one_moment_and_goes_on_from_th
     data, backup, note = server_to_kill.log.parent / "data", new_folder(stack_folder, "backups") / "first", uuid4()
     await sound_of(note, data, put=SOUND)
     async with Darbar(server_to_kill.url, backoff=BACKOFF) as darbar:
-        players = [await darbar.guest() for _ in range(4)]
-        ref = await players[0].create_table("court_piece")
-        game = Game(await joined(players, ref, random.Random(1)))
-        await seated(game.participants)
-        playing = asyncio.create_task(game.play())
-        await in_the_middle_of_round(game.table, 1)
-
-        copied = await command("backup", str(backup), "--data", str(data))
-        version = game.table.version
-        playing.cancel()
-        await asyncio.wait([playing])
-        for participant in game.participants:
-            await participant.table.close()
+        table = await long_table(darbar)
+        players = [guest.player for guest in table.guests]
+        async with table.played():
+            await table.some_moves_later()
+            before = table.version
+            copied = await command("backup", str(backup), "--data", str(data))
+        await table.close()
         await server_to_kill.stop()
         data.rename(data.with_name("lost"))
         restored = await command("restore", str(backup), "--data", str(data))
         await server_to_kill.start()
 
         assert (copied, restored) == ((ExitCode.FINE, ""), (ExitCode.FINE, ""))
-        rest = Game(await joined(players, ref, random.Random(2)))
-        assert 12 < rest.table.version <= version
-        playing = asyncio.create_task(rest.play())
-        await in_the_middle_of_round(rest.table, 2)
-        playing.cancel()
-        await asyncio.wait([playing])
+        rest = await joined_by(players, table.table_id, seed=2)
+        assert rest.version >= before
+        async with rest.played():
+            await rest.some_moves_later()
         assert await coins_add_up(server_to_kill)
         assert await command("audit", "verify", "--data", str(data)) == (ExitCode.FINE, "")
         assert await command("rebuild", "statistics", "--data", str(data)) == (ExitCode.FINE, "")

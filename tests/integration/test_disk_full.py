@@ -114,7 +114,7 @@ async def play_while_full(
 
 
 async def _in_the_middle_of_a_round(table: LongTable) -> None:
-    await table.guests[0].table.until(lambda seen: seen.now.phase == "playing" and seen.turn >= 8)
+    await table.in_the_middle_of_a_round()
     table.pause()
 
 

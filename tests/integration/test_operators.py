@@ -56,7 +56,7 @@ async def test_a_thawed_table_is_played_to_its_end_and_proven(stack: FaultStack,
     async with asyncio.timeout(GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
         tasks.create_task(table.play())
         tasks.create_task(healthy.play())
-        await _in_the_middle(table)
+        await table.in_the_middle_of_a_round()
         await _poison(stack, table.table_id)
         refused = await operate(*thaw, table.table_id, **nats)
         await stack.stored.ask("tables", _MEND, table.table_id)
@@ -179,10 +179,6 @@ async def _is_audited(stack: FaultStack, table_id: str, nats: dict[str, str]) ->
     code, said = await operate("audit", "ledger", **nats)
     assert (code, "balances are not the sums" in said) == (ExitCode.AUDIT_FAILED, True)
     await stack.stored.ask("wallet", "UPDATE account SET balance_coins = balance_coins - 1 WHERE number = 1")
-
-
-async def _in_the_middle(table: LongTable) -> None:
-    await table.guests[0].table.until(lambda now: now.now.phase == "playing" and now.turn >= 8)
 
 
 async def _poison(stack: FaultStack, table_id: str) -> None:

@@ -20,6 +20,7 @@ from darbar_local.testing import run
 
 GAME_SECONDS_MAX = 300.0
 SEATS = 4
+SOME_TURNS = 12
 # The user of PostgreSQL goes through the folder.
 OTHERS_MAY_ENTER = 0o711
 # Tests may lose what they stored in a power cut: fsync is what a busy machine is slowest at.
@@ -93,8 +94,14 @@ def false_checks(evidence: Evidence) -> list[Check]:
 
 
 async def in_the_middle_of_round(table: TableSocket, round: int) -> None:
-    """Waits until this round has seen some cards."""
-    await table.until(lambda now: now.now.phase == "playing" and now.round == round and now.turn >= 12)
+    """Waits until this round of the first game has seen some cards, or one after it: what a test did meanwhile may have
+    taken longer than a round. A game that is over has no such moment any more."""
+
+    def reached(now: TableSocket) -> bool:
+        assert now.now.game_number <= 1, f"the game was over before round {round}"
+        return now.now.phase == "playing" and now.round >= round and now.turn >= SOME_TURNS
+
+    await table.until(reached)
 
 
 async def _run(interruption: Interruption, participants: list[Participant]) -> None:

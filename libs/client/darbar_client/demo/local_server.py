@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import signal
 import socket
 import sys
@@ -16,6 +17,10 @@ import aiohttp
 import msgspec
 
 HOST = "127.0.0.1"
+# Below those of outgoing connections, which come and go.
+PORT_MIN = 16_384
+PORTS = 16_384
+PORT_TRIES = 20
 START_SECONDS_MAX = 120.0
 STOP_SECONDS_MAX = 60.0
 READINESS_SECONDS_MAX = 2.0
@@ -168,8 +173,10 @@ async def missing_at(url: str, *, seconds: float = READINESS_SECONDS_MAX) -> tup
 
 
 def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as found:
-        found.bind((HOST, 0))
-        port: int = found.getsockname()[1]
-        return port
+    """A port that nobody listens on just now, and that the system gives to no outgoing connection meanwhile."""
+    for _ in range(PORT_TRIES):
+        port = PORT_MIN + secrets.randbelow(PORTS)
+        with contextlib.suppress(OSError), socket.socket() as found:
+            found.bind((HOST, port))
+            return port
+    raise ServerFailed(f"no port of {HOST} could be had")

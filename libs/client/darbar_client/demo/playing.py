@@ -167,7 +167,7 @@ async def all_leave(participants: list[Participant]) -> None:
             tasks.create_task(participant.leave())
 
 
-async def joined(players: list[Player], ref: TableRef, dice: random.Random) -> list[Participant]:
+async def joined(players: list[Player], ref: TableRef | str, dice: random.Random) -> list[Participant]:
     """A socket for each player."""
     return [
         Participant(player, await player.join(ref, events_unread_max=EVENTS_UNREAD_MAX), random.Random(dice.random()))

@@ -2,8 +2,14 @@
 
 import contextlib
 import os
+import secrets
 import socket
 from pathlib import Path
+
+# Linux gives those from 32,768 on to outgoing connections, other systems those from 49,152 on.
+PORT_MIN = 16_384
+PORTS = 16_384
+PORT_TRIES = 20
 
 
 def write_private(path: Path, text: str) -> None:
@@ -34,7 +40,11 @@ def last_port(path: Path, host: str) -> int | None:
 
 
 def any_port(host: str) -> int:
-    """A port that is free now. Somebody may take it before the server does: try again then."""
+    """A port that is free now, one of those that the system gives to no outgoing connection: those come and go by the
+    second. Another server may still take it before ours does: try again then."""
+    for _ in range(PORT_TRIES):
+        with contextlib.suppress(OSError):
+            return _bound(host, PORT_MIN + secrets.randbelow(PORTS))
     return _bound(host, 0)
 
 
