@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from asyncpg.exceptions import UniqueViolationError
 from fault_stack import FaultStack
-from long_games import GAME_SECONDS_MAX, LongTable, long_table
+from long_games import GAME_SECONDS_MAX, long_table
 from whole_games import coins_add_up, game_of, in_the_middle_of_round
 
 from darbar_client import Darbar, DarbarError

@@ -176,6 +176,15 @@ async def test_a_server_that_is_well_has_no_complaint_and_is_told_apart_from_one
     assert await nats_health.complaint(server.url(nats_health.WATCHER)) == ""
 
 
+async def test_a_server_that_takes_no_connection_is_not_waited_for_while_it_ends(server: NatsServer) -> None:
+    await server.start()
+    url = server.url(nats_health.WATCHER)
+    await server.stop()
+
+    async with asyncio.timeout(2 * nats_health.ANSWER_SECONDS_MAX):
+        assert await nats_health.complaint(url) == ""
+
+
 async def test_the_watcher_sees_no_messages(server: NatsServer) -> None:
     url = await server.start()
     seen: list[str] = []

@@ -51,7 +51,15 @@ async def complaint(url: str) -> str:
     """What the server finds wrong with itself; empty when that is nothing, or when it doesn't answer."""
     with contextlib.suppress(OSError, TimeoutError, nats.errors.Error):
         client = await nats.connect(
-            url, name=WATCHER, allow_reconnect=False, connect_timeout=ANSWER_SECONDS_MAX, error_cb=_ignore
+            url,
+            name=WATCHER,
+            allow_reconnect=False,
+            # Of the first connection too. As it is, the library tries for two minutes, and nobody sees that the server
+            # has ended meanwhile.
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            connect_timeout=ANSWER_SECONDS_MAX,
+            error_cb=_ignore,
         )
         try:
             answered = await client.request(_HEALTH, timeout=ANSWER_SECONDS_MAX)
