@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from darbar_kit.errors import KitReason, Refused
 from darbar_kit.text import clean
 
 MARKS_IN_A_ROW_MAX = 3
+LETTERS_REMEMBERED = 2048
 
 _ZWNJ, _ZWJ, _EMOJI_STYLE, _KEYCAP = "\u200c", "\u200d", "\ufe0f", "\u20e3"
 _JOINERS = frozenset({_ZWNJ, _ZWJ})
@@ -123,6 +125,7 @@ def _marks_in_a_row(name: str) -> int:
     return longest
 
 
+@lru_cache(maxsize=LETTERS_REMEMBERED)
 def _is_left_out(letter: str) -> bool:
     """Blanks, punctuation, what is invisible, and the accents of Latin, Greek, Cyrillic, Hebrew and Arabic."""
     mark_class = unicodedata.combining(letter)

@@ -33,6 +33,33 @@ def test_an_item_rings_once_at_its_deadline_or_at_most_a_tick_later() -> None:
     assert all(0 <= at - due[alarm] <= 2 * TICK_SECONDS for alarm, at in rung)
 
 
+def test_after_a_long_sleep_everything_rings_in_the_order_in_which_it_was_due() -> None:
+    """Also what an alarm sets while it rings, and nothing that is due later."""
+    rung: list[Alarm] = []
+    dice = random.Random(2)
+    later = Alarm()
+
+    def ring(alarm: Alarm) -> None:
+        rung.append(alarm)
+        if alarm is soon:
+            wheel.set(again, 40_000.0)
+
+    wheel: TimerWheel[Alarm] = TimerWheel(ring, start=0.0)
+    alarms = {Alarm(): dice.uniform(0.0, 80_000) for _ in range(200)}
+    for alarm, deadline in alarms.items():
+        wheel.set(alarm, deadline)
+    soon, again = Alarm(), Alarm()
+    wheel.set(soon, 20_000.0)
+    wheel.set(later, 100_000.0)
+    wheel.turn(90_000.0)
+
+    due = alarms | {soon: 20_000.0, again: 40_000.0}
+    assert rung == sorted(rung, key=lambda alarm: int(due[alarm] / TICK_SECONDS))
+    assert set(rung) == set(due)
+    wheel.turn(100_001.0)
+    assert rung[-1] is later
+
+
 def test_a_deadline_that_is_taken_off_never_rings() -> None:
     rung: list[Alarm] = []
     wheel: TimerWheel[Alarm] = TimerWheel(rung.append, start=0.0)

@@ -41,8 +41,11 @@ class TimerWheel(Generic[T]):
     def turn(self, now: float) -> None:
         """Ring all that is due at `now`."""
         last = int(now / TICK_SECONDS)
-        for tick in range(self._next, last + 1):
-            self._next = tick + 1
+        while self._next <= last:
+            if last - self._next > len(self._buckets):
+                # A machine that slept: rather look at every bucket than at every tick.
+                self._next = min((tick for tick in self._buckets if tick <= last), default=last)
+            tick, self._next = self._next, self._next + 1
             for item in self._buckets.pop(tick, ()):
                 self._ring_or_put_on(item, now)
 
