@@ -30,7 +30,7 @@ demo: ## a whole game over real sockets, told and proven: GAME=court_piece BOTS=
 web: ## the web client, checked and built into web/dist, where `make run` serves it
 	bash web/build.sh --check
 
-test: setup ## every test, with real servers
+test: setup ## every test of behaviour, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile
 
 browser: setup ## the web client in a real browser: whole games, lost lines, axe

@@ -18,7 +18,7 @@ from darbar_contracts.frames import EventFrame, Snapshot
 # A fault may take some seconds, what comes after it some more; a table that stands still longer than this is stuck.
 GAME_SECONDS_MAX = 120.0
 EVENTS_A_ROUND = 60
-THINKING_SECONDS = 0.01
+THINK_SECONDS = 0.01
 
 
 class LongGuest(Participant):
@@ -26,6 +26,8 @@ class LongGuest(Participant):
 
     def __init__(self, guest: Participant) -> None:
         super().__init__(guest.player, guest.table, guest._dice)
+        # So that the servers are busy with the fault, and not with us.
+        self.think_seconds = THINK_SECONDS
         self.last_game: int | None = None
         self.playing = asyncio.Event()
         self.playing.set()
@@ -35,16 +37,15 @@ class LongGuest(Participant):
             self.seen.append((self.table.seat, frame))
             if self.last_game is not None and _game_over(frame) >= self.last_game:
                 return
-            if frame.version == self.table.version and await self._has_thought(frame.version):
+            if frame.version == self.table.version:
+                await self.playing.wait()
                 await self._act()
 
-    async def _has_thought(self, version: int) -> bool:
-        """A while until the last game, so that the servers are busy with the fault and not with us; whether nothing
-        has happened at the table meanwhile."""
-        await self.playing.wait()
+    async def decide(self) -> None:
         if self.last_game is None:
-            await asyncio.sleep(THINKING_SECONDS)
-        return version == self.table.version
+            await self.think()
+        if self.is_asked:
+            await super().decide()
 
 
 class LongTable:

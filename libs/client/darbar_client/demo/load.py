@@ -62,8 +62,7 @@ class LoadPlayer(Participant):
         self, player: Player, table: TableSocket, dice: random.Random, *, think_seconds: float, result: LoadResult
     ) -> None:
         super().__init__(player, table, dice)
-        self._think_seconds = think_seconds
-        self._thinking = random.Random(dice.random())
+        self.think_seconds = think_seconds
         self._result = result
 
     async def look(self) -> None:
@@ -71,8 +70,7 @@ class LoadPlayer(Participant):
 
     async def decide(self) -> None:
         self.seen.clear()
-        if self._think_seconds > 0:
-            await asyncio.sleep(self._thinking.expovariate(1 / self._think_seconds))
+        await self.think()
         if not self.is_asked:
             return  # Somebody was faster, or the clock.
         began = monotonic()

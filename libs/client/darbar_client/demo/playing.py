@@ -37,7 +37,9 @@ class Participant:
         self.player = player
         self.table = table
         self.seen: list[Seen] = []
+        self.think_seconds = 0.0
         self._dice = dice
+        self._thinking = random.Random(dice.random())
 
     async def play(self, note: Callable[[EventFrame], None] | None = None) -> None:
         """Until the game is over; `note` is given every event."""
@@ -57,6 +59,11 @@ class Participant:
     def is_asked(self) -> bool:
         """Whether the table takes a decision of this seat at this moment."""
         return self.table.legal is not None
+
+    async def think(self) -> None:
+        """`think_seconds` on average; the table may have moved on meanwhile."""
+        if self.think_seconds > 0:
+            await asyncio.sleep(self._thinking.expovariate(1 / self.think_seconds))
 
     async def decide(self) -> None:
         """Something that the rules allow now; returns when the server has acknowledged it."""
