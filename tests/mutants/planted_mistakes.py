@@ -106,7 +106,9 @@ MISTAKES: Final = (
         "if not is_this_turn:",
     ),
     Mistake("TL-40", f"{LOBBY}queries.sql", "FROM maintenance WHERE NOT draining", "FROM maintenance"),
-    Mistake("TL-40", f"{TABLE}handlers/announcer.py", "if now.announcement != before.announcement:", "if False:"),
+    Mistake(
+        "TL-40", f"{TABLE}handlers/lobby_news/announcer.py", "if now.announcement != before.announcement:", "if False:"
+    ),
     Mistake(
         "TL-41",
         f"{TABLE}engine/live_table.py",

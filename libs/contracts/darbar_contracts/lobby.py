@@ -73,3 +73,21 @@ class AccountShutOut(msgspec.Struct, frozen=True):
     code: str
     message: str
     is_over: bool = False
+
+
+# With the longest reasons a page fits into a message.
+SHUT_OUTS_A_PAGE = 200
+
+
+class ShutOutsRequest(msgspec.Struct, frozen=True):
+    """Ask which accounts have tokens that are good no more: those that were banned or deleted while a token of theirs
+    can still run. In the order of their ids, after `after`."""
+
+    after: str = ""
+
+
+class ShutOutsAnswer(msgspec.Struct, frozen=True):
+    """A page; `more`: others follow."""
+
+    accounts: tuple[AccountShutOut, ...]
+    more: bool

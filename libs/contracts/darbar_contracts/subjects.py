@@ -24,6 +24,7 @@ LOBBY_MAINTENANCE_CHANGED = "lobby.maintenance_changed"
 LOBBY_BLOCKERS = "lobby.blockers"
 LOBBY_BLOCK_CHANGED = "lobby.block_changed"
 LOBBY_SHUT_OUT = "lobby.shut_out"
+LOBBY_SHUT_OUTS = "lobby.shut_outs"
 LOBBY_QUEUE = "lobby"
 LOBBY_CHAINS = "lobby.chains"
 LOBBY_VERIFY_AUDIT_LOG = "lobby.verify_audit_log"
@@ -153,7 +154,7 @@ _MODERATE = (
     MEDIA_VOICE_RIGHTS,
 )
 
-# What every table process hears at once.
+# What every table process hears at once, and asks for where it may have missed it.
 _TOLD_BY_LOBBY = (LOBBY_MAINTENANCE_CHANGED, LOBBY_BLOCK_CHANGED, LOBBY_SHUT_OUT)
 
 # What administrators ask of tables, over the lobby.
@@ -180,7 +181,14 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *_MAKE_MILESTONES,
             *_TAKE_MILESTONES,
         ),
-        (LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE, LOBBY_BLOCKERS, LOBBY_CHAINS, LOBBY_VERIFY_AUDIT_LOG),
+        (
+            LOBBY_CHANGE_MAINTENANCE,
+            LOBBY_MAINTENANCE,
+            LOBBY_BLOCKERS,
+            LOBBY_SHUT_OUTS,
+            LOBBY_CHAINS,
+            LOBBY_VERIFY_AUDIT_LOG,
+        ),
     ),
     "table": (
         (
@@ -192,6 +200,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             MEDIA_VOICE_RIGHTS,
             LOBBY_MAINTENANCE,
             LOBBY_BLOCKERS,
+            LOBBY_SHUT_OUTS,
             TABLE_RETIRED,
             table_take("*"),
             table_relay("*"),

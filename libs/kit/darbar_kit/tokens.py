@@ -1,7 +1,7 @@
 """Who is asking. Open this when a token is refused that should be good, or the other way round."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 import jwt
@@ -80,6 +80,12 @@ class TokenReader:
     def let_in(self, account_id: str) -> None:
         """The account's tokens are good again."""
         self._shut_out.pop(account_id, None)
+
+    def shut_out_only(self, refusals: Mapping[str, Refused]) -> None:
+        """These accounts and no others."""
+        self._shut_out.clear()
+        for account_id, refusal in refusals.items():
+            self.shut_out(account_id, refusal)
 
     @property
     def remembered(self) -> int:

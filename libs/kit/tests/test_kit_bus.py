@@ -304,6 +304,19 @@ async def test_a_connection_comes_back_when_the_server_does(servers_folder: Path
     await server.stop()
 
 
+async def test_who_missed_what_was_told_meanwhile_is_told_that_the_connection_is_back(nats_server: str) -> None:
+    async with Tunnel.to(nats_server) as tunnel:
+        bus = await Bus.connect(tunnel.url, name="patient")
+        told: list[bool] = []
+        bus.on_reconnected(lambda: told.append(bus.connected))
+        for times in (1, 2):
+            await tunnel.close()
+            await eventually(lambda: not bus.connected)
+            await tunnel.open()
+            await eventually(lambda times=times: told == [True] * times)  # type: ignore[misc]
+        await bus.close()
+
+
 async def test_what_is_served_while_there_is_no_connection_is_served_when_it_comes_back(servers_folder: Path) -> None:
     server = NatsServer(servers_folder / "nats-late")
     bus = await Bus.connect(await server.start(), name="patient")

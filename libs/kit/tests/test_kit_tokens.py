@@ -126,6 +126,10 @@ def test_an_account_that_is_shut_out_has_no_good_token_until_those_of_before_hav
     assert reader.read(bob).account_id == "bob"
     reader.let_in("ann")
     assert reader.read(ann).account_id == "ann"
+    reader.shut_out_only({"bob": Refused("banned")})
+    assert reader.read(ann).account_id == "ann"
+    with pytest.raises(Refused, match="banned"):
+        reader.read(bob)
     reader.shut_out("ann", Refused("banned"))
     now[0] += timedelta(seconds=tokens.ACCESS_SECONDS)
     assert reader.read(writer.write(Claims("ann", "ann", "fox", "player"))).account_id == "ann"

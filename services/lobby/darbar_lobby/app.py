@@ -222,8 +222,13 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
 async def open_questions(app: web.Application) -> AsyncIterator[None]:
     """Its bus ends it."""
     bus, database, sql = app[BUS], app[DATABASE], statements()
-    maintenance, blocks = MaintenanceStore(database, sql), BlockStore(database, sql)
-    await serve(bus, Questions(maintenance=maintenance, blocks=blocks, bus=bus))
+    questions = Questions(
+        maintenance=MaintenanceStore(database, sql),
+        blocks=BlockStore(database, sql),
+        bans=BanStore(database, sql),
+        bus=bus,
+    )
+    await serve(bus, questions)
     yield
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from darbar_contracts.admin.disclosure import AuditLogVerified, ChainsRequest, VerifyAuditLog
-from darbar_contracts.lobby import BlockersRequest, ChangeMaintenance, MaintenanceRequest
+from darbar_contracts.lobby import BlockersRequest, ChangeMaintenance, MaintenanceRequest, ShutOutsRequest
 from darbar_contracts.subjects import (
     LOBBY_BLOCKERS,
     LOBBY_CHAINS,
     LOBBY_CHANGE_MAINTENANCE,
     LOBBY_MAINTENANCE,
     LOBBY_QUEUE,
+    LOBBY_SHUT_OUTS,
     LOBBY_VERIFY_AUDIT_LOG,
 )
 from darbar_kit.bus import Bus
@@ -23,6 +24,7 @@ async def serve(bus: Bus, questions: Questions) -> None:
     await bus.serve(LOBBY_CHANGE_MAINTENANCE, ChangeMaintenance, questions.change_maintenance, queue=LOBBY_QUEUE)
     await bus.serve(LOBBY_MAINTENANCE, MaintenanceRequest, questions.maintenance, queue=LOBBY_QUEUE)
     await bus.serve(LOBBY_BLOCKERS, BlockersRequest, questions.blockers, queue=LOBBY_QUEUE)
+    await bus.serve(LOBBY_SHUT_OUTS, ShutOutsRequest, questions.shut_outs, queue=LOBBY_QUEUE)
 
 
 async def serve_audits(bus: Bus, search: TableSearch, audit_log: AuditLog) -> None:

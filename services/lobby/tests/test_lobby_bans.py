@@ -10,9 +10,10 @@ import pytest_asyncio
 from lobby_administrators import by_owner, operator
 from lobby_doubles import Caller, LobbyServer, open_lobby
 
-from darbar_contracts.lobby import AccountShutOut
+from darbar_contracts.lobby import AccountShutOut, ShutOutsAnswer, ShutOutsRequest
 from darbar_contracts.subjects import (
     LOBBY_SHUT_OUT,
+    LOBBY_SHUT_OUTS,
     MEDIA_BAN_VOICE,
     MEDIA_JUDGE_NOTE,
     MEDIA_LIFT_VOICE_BAN,
@@ -35,7 +36,8 @@ from darbar_contracts.voice import (
 )
 from darbar_kit.bus import Bus
 from darbar_kit.testing import MakeDatabase, MakeNats
-from darbar_kit.tokens import TokenReader, public_key_pem
+from darbar_kit.tokens import ACCESS_SECONDS, TokenReader, public_key_pem
+from darbar_lobby.handlers import questions
 
 NOTE = "6513270e-269e-4d37-b2a7-4de452e6b438"
 TOLD_SECONDS_MAX = 10.0
@@ -148,6 +150,42 @@ async def test_who_is_banned_from_everything_is_signed_out_everywhere(
     signed_in = await lobby.stranger().post("/v1/sessions", login)
     assert (signed_in.status, signed_in.code, signed_in.body["details"]["until"]) == (403, "banned", None)
     assert (await guest.get("/v1/me")).code == "banned"
+
+
+async def shut_outs(lobby: LobbyServer) -> dict[str, tuple[str, str]]:
+    """Code and message by account, as a table process asks for them, page by page."""
+    found: dict[str, tuple[str, str]] = {}
+    page = ShutOutsAnswer((), more=True)
+    while page.more:
+        after = page.accounts[-1].account_id if page.accounts else ""
+        request = ShutOutsRequest(after)
+        page = await lobby.table.bus.request(LOBBY_SHUT_OUTS, request, ShutOutsAnswer, timeout_seconds=5)
+        found.update({one.account_id: (one.code, one.message) for one in page.accounts})
+    return found
+
+
+async def test_a_table_process_that_was_not_told_asks_whose_tokens_are_good_no_more(
+    lobby: LobbyServer,
+    admin: Caller,
+    shut_out: asyncio.Queue[AccountShutOut],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(questions, "SHUT_OUTS_A_PAGE", 1)
+    tables, everything, lifted, over, earlier, deleted, nobody = [await lobby.guest() for _ in range(7)]
+    for guest, scope in ((tables, "tables"), (everything, "all"), (lifted, "all"), (over, "all"), (earlier, "all")):
+        await admin.post(path_of(guest, "/bans"), {"scope": scope, "reason": f"banned from {scope}", "hours": 1})
+    await admin.post(path_of(lifted, "/bans/lift"), {"scope": "all", "reason": "a mistake"})
+    await by_owner(lobby, "UPDATE ban SET until = now() WHERE account_id = $1", over.account["id"])
+    ago = "UPDATE ban SET since = now() - $2 * interval '1 second' WHERE account_id = $1"
+    await by_owner(lobby, ago, earlier.account["id"], ACCESS_SECONDS + 61)
+    await by_owner(lobby, ago, everything.account["id"], ACCESS_SECONDS)
+    await deleted.ask("DELETE", "/v1/me", {"handle": (await deleted.get("/v1/me/profile")).body["handle"]})
+    told = await shut_outs(lobby)
+    asked_for = [told.get(guest.account["id"]) for guest in (tables, everything, lifted, over, earlier, nobody)]
+    assert asked_for == [("banned", "banned from tables"), ("banned", "banned from all"), None, None, None, None]
+    assert told[deleted.account["id"]][0] == "account_unknown"
+    for _ in range(7):
+        await next_told(shut_out)
 
 
 async def test_a_ban_ends_when_its_time_is_over(

@@ -18,11 +18,10 @@ from darbar_contracts.frames import TableReason
 from darbar_contracts.lobby import AccountShutOut
 from darbar_contracts.public.routes import TABLE
 from darbar_contracts.reading import DecisionFrames, client_frame_type
-from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import ProcessRetired
 from darbar_kit.bus import Bus, Subscription
 from darbar_kit.database import Database, FenceLost, queries
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import Unavailable
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
@@ -30,12 +29,13 @@ from darbar_kit.tokens import TokenReader
 from darbar_table.bus import serve_administrators, serve_node, serve_process
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
-from darbar_table.handlers.announcer import Announcer
-from darbar_table.handlers.blocks import Blocks
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.gateway import LocalGateway
 from darbar_table.handlers.inspection import Inspection
+from darbar_table.handlers.lobby_news.announcer import Announcer
+from darbar_table.handlers.lobby_news.blocks import Blocks
+from darbar_table.handlers.lobby_news.shut_outs import ShutOuts
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
 from darbar_table.handlers.relay import AnyGateway, Relay
@@ -111,6 +111,7 @@ class Service:
                     talk=Talk(phrases_a_minute_max=settings.phrases_a_minute_max, blocks=blocks),
                     decisions=self.decisions,
                 )
+                bus.on_reconnected(blocks.doubt)
                 await self._open_sockets(bus)
                 run_nodes = partial(
                     self._run_nodes, database, sql, bus=bus, questions=questions, open_gateway=open_gateway
@@ -140,7 +141,6 @@ class Service:
 
     async def _open_sockets(self, bus: Bus) -> None:
         """Of all nodes: a socket outlives the node under which it was opened, where its table is at another process."""
-        await bus.listen(subjects.LOBBY_SHUT_OUT, AccountShutOut, self._shut_out)
         relay = self.relay = Relay(bus, node=self.present_node)
         await relay.listen()
         self.socket_handler = SocketHandler(
@@ -154,6 +154,9 @@ class Service:
         self.supervisor.watch("relay", relay.run)
         self.supervisor.watch("sockets", self.socket_handler.look)
         self.supervisor.watch("heartbeats", self.socket_handler.beat)
+        shut_outs = ShutOuts(bus, tokens=self.tokens, close_sockets=self.socket_handler.close_those)
+        await bus.listen(subjects.LOBBY_SHUT_OUT, AccountShutOut, shut_outs.changed)
+        self.supervisor.watch("shut_outs", shut_outs.run, must_run=False)
 
     async def start(self, _app: web.Application) -> AsyncIterator[None]:
         """The start is over when the shards are loaded. What takes longer is told by readiness."""
@@ -196,15 +199,6 @@ class Service:
 
     def _oldest_milestone_seconds(self) -> float:
         return 0.0 if self.node is None else self.node.outbox.oldest_seconds
-
-    async def _shut_out(self, message: AccountShutOut) -> None:
-        """The lobby tells every process: whoever is here goes, and does not come back."""
-        if message.is_over:
-            self.tokens.let_in(message.account_id)
-            return
-        self.tokens.shut_out(message.account_id, Refused(Reason.BANNED, message.message))
-        if self.node is not None:
-            self.node.close_sockets_of(message.account_id, message.code, message.message)
 
     async def _retired(self, _message: ProcessRetired) -> None:
         """Another process has left its shards: they need not wait for the next look."""

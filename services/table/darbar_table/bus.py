@@ -20,11 +20,11 @@ from darbar_contracts.tables import (
 from darbar_contracts.voice import NoteStep
 from darbar_kit.bus import Bus, Subscription
 from darbar_table.engine.node import TableNode
-from darbar_table.handlers.announcer import Announcer
-from darbar_table.handlers.blocks import Blocks
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.disclosure import Disclosure
 from darbar_table.handlers.inspection import Inspection
+from darbar_table.handlers.lobby_news.announcer import Announcer
+from darbar_table.handlers.lobby_news.blocks import Blocks
 from darbar_table.handlers.operate import Operations
 from darbar_table.handlers.questions import Questions
 from darbar_table.handlers.relay_messages import ToOwner

@@ -13,7 +13,7 @@ from darbar_contracts.lobby import Maintenance, MaintenanceRequest
 from darbar_contracts.subjects import LOBBY_MAINTENANCE, LOBBY_MAINTENANCE_CHANGED
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
-from darbar_table.handlers import announcer
+from darbar_table.handlers.lobby_news import asking
 
 pytestmark = pytest.mark.ruling("TL-40")
 
@@ -41,8 +41,8 @@ class LobbyDouble:
 @pytest_asyncio.fixture(loop_scope="session")
 async def lobby(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LobbyDouble]:
     """A table process asks it often, not once in ten seconds."""
-    for name in ("LOOK_AGAIN_SECONDS", "SILENT_LOOK_AGAIN_SECONDS"):
-        monkeypatch.setattr(announcer, name, 0.02)
+    for name in ("ASK_AGAIN_SECONDS", "PAUSE_SECONDS_MIN", "PAUSE_SECONDS_MAX"):
+        monkeypatch.setattr(asking, name, 0.02)
     double = LobbyDouble(bus)
     serving = await bus.serve(LOBBY_MAINTENANCE, MaintenanceRequest, double.maintenance)
     yield double

@@ -15,8 +15,8 @@ from darbar_contracts.subjects import LOBBY_BLOCK_CHANGED, LOBBY_BLOCKERS
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Unavailable
 from darbar_kit.testing import eventually
-from darbar_table.handlers import blocks
-from darbar_table.handlers.blocks import Blocks
+from darbar_table.handlers.lobby_news import blocks
+from darbar_table.handlers.lobby_news.blocks import Blocks
 
 pytestmark = pytest.mark.ruling("TL-8")
 

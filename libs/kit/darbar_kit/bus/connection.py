@@ -66,6 +66,7 @@ class Bus:
         self._errors: dict[str, None] = {}  # The different ones since the last connection, in their order.
         self._running: set[asyncio.Task[None]] = set()
         self._subscriptions: set[Subscription] = set()
+        self._told_of_reconnecting: list[Callable[[], None]] = []
         self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
 
     @classmethod
@@ -96,7 +97,7 @@ class Bus:
             ping_interval=PING_SECONDS,
             error_cb=self._log_error,
             disconnected_cb=self._log_disconnected,
-            reconnected_cb=self._log_reconnected,
+            reconnected_cb=self._reconnected,
         )
 
     @property
@@ -167,6 +168,10 @@ class Bus:
 
         return await self._subscribe(subject, take, queue=queue)
 
+    def on_reconnected(self, tell: Callable[[], None]) -> None:
+        """`tell` is called each time the connection has come back: what was published meanwhile was missed."""
+        self._told_of_reconnecting.append(tell)
+
     async def close(self) -> None:
         """Takes nothing new, finishes the handlers that run (for a short while), then ends the connection."""
         self._closing = True
@@ -208,9 +213,11 @@ class Bus:
         if len(self._errors) < ERRORS_TOLD_MAX:
             self._errors[text] = None
 
-    async def _log_reconnected(self) -> None:
+    async def _reconnected(self) -> None:
         self._errors.clear()
         _log.info("bus_reconnected")
+        for tell in self._told_of_reconnecting:
+            tell()
 
     async def _log_disconnected(self) -> None:
         if not self._closing:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import structlog
 
 from darbar_contracts.lobby import (
+    SHUT_OUTS_A_PAGE,
     BlockersAnswer,
     BlockersRequest,
     ChangeMaintenance,
     Maintenance,
     MaintenanceRequest,
+    ShutOutsAnswer,
+    ShutOutsRequest,
 )
 from darbar_contracts.subjects import LOBBY_MAINTENANCE_CHANGED
 from darbar_kit.bus import Bus
+from darbar_kit.tokens import ACCESS_SECONDS
+from darbar_lobby.store.bans import BanStore
 from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.maintenance import MaintenanceStore
+
+# As long as a token runs that was made before, and one that was being made at that moment.
+SHUT_OUT_SECONDS = ACCESS_SECONDS + 60.0
 
 log = structlog.get_logger()
 
@@ -22,7 +30,8 @@ log = structlog.get_logger()
 class Questions:
     """Raises Refused and Unavailable only."""
 
-    def __init__(self, *, maintenance: MaintenanceStore, blocks: BlockStore, bus: Bus) -> None:
+    def __init__(self, *, maintenance: MaintenanceStore, blocks: BlockStore, bans: BanStore, bus: Bus) -> None:
+        self._bans = bans
         self._blocks = blocks
         self._maintenance = maintenance
         self._bus = bus
@@ -45,3 +54,7 @@ class Questions:
 
     async def blockers(self, request: BlockersRequest) -> BlockersAnswer:
         return BlockersAnswer(await self._blocks.blockers(request.account_id, request.among))
+
+    async def shut_outs(self, request: ShutOutsRequest) -> ShutOutsAnswer:
+        found = await self._bans.shut_outs(request.after, seconds=SHUT_OUT_SECONDS, limit=SHUT_OUTS_A_PAGE + 1)
+        return ShutOutsAnswer(found[:SHUT_OUTS_A_PAGE], more=len(found) > SHUT_OUTS_A_PAGE)

@@ -97,6 +97,18 @@ SELECT scope, since, until, reason, administrator FROM ban
  WHERE account_id = $1 AND (until IS NULL OR until > now())
  ORDER BY scope;
 
+-- shut_outs --
+-- At most $3 accounts after the id $1 that were banned or deleted in the last $2 seconds; no reason for the deleted.
+SELECT account_id, max(reason) AS reason
+  FROM (
+    SELECT account_id, reason FROM ban
+     WHERE since > now() - $2 * interval '1 second' AND (until IS NULL OR until > now())
+    UNION ALL
+    SELECT account_id, NULL FROM account WHERE deleted_at > now() - $2 * interval '1 second'
+  ) AS shut_out
+ WHERE account_id > $1
+ GROUP BY account_id ORDER BY account_id LIMIT $3;
+
 -- account_looked_at --
 -- By its id or handle, also one that is no more.
 SELECT account_id, handle, name, avatar, name_login, created_at, deleted_at

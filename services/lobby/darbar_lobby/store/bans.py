@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from darbar_contracts.admin.api import AccountLookedAt, Ban, LobbyScope, SessionSeen
+from darbar_contracts.lobby import AccountShutOut
+from darbar_contracts.refusals import Reason
 from darbar_kit.database import Database
 
 SESSIONS_SEEN_MAX = 50
@@ -34,6 +36,11 @@ class BanStore:
         rows = await self._database.read(self._sql["bans"], account_id)
         return tuple(msgspec.convert(dict(row), Ban) for row in rows)
 
+    async def shut_outs(self, after: str, *, seconds: float, limit: int) -> tuple[AccountShutOut, ...]:
+        """Those banned or deleted in the last `seconds`, in the order of their ids."""
+        rows = await self._database.read(self._sql["shut_outs"], after, seconds, limit)
+        return tuple(shut_out(row["account_id"], ban_reason=row["reason"]) for row in rows)
+
     async def looked_at(self, account: str) -> AccountLookedAt | None:
         """By id or handle, also one that is no more."""
         row = await self._database.read_row(self._sql["account_looked_at"], account)
@@ -50,3 +57,10 @@ class BanStore:
     async def delete(self, account_id: str, *, name: str, avatar: str) -> bool:
         """False: it is no more already."""
         return bool(await self._database.write(self._sql["delete_account"], account_id, name, avatar))
+
+
+def shut_out(account_id: str, *, ban_reason: str | None) -> AccountShutOut:
+    """What table processes are told; without a reason the account is no more."""
+    if ban_reason is None:
+        return AccountShutOut(account_id, Reason.ACCOUNT_UNKNOWN, "This account has been deleted.")
+    return AccountShutOut(account_id, Reason.BANNED, ban_reason)

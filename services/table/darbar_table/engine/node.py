@@ -194,12 +194,6 @@ class TableNode:
         if state is not ShardState.SERVING:
             raise refused(TableReason.UNAVAILABLE)
 
-    def close_sockets_of(self, account_id: str, code: str, message: str) -> None:
-        """Wherever this account is connected here."""
-        for live in self.owner.live_tables.values():
-            for socket in [one for one in live.sockets if one.account_id == account_id]:
-                socket.close(code, message)
-
     def close_sockets(self) -> None:
         """This node is over: whoever is connected comes back to the next owner."""
         for live in self.owner.live_tables.values():

@@ -35,7 +35,7 @@ from darbar_table.domain.visibility import may_look_on
 from darbar_table.engine.live_table import Connection, LiveTable, Reply
 from darbar_table.engine.node import TableNode
 from darbar_table.engine.resuming import EVENTS_TO_RESUME_MAX, Past, frames_after
-from darbar_table.handlers.announcer import Announcer
+from darbar_table.handlers.lobby_news.announcer import Announcer
 from darbar_table.handlers.questions import Questions
 from darbar_table.handlers.talk import Talk
 from darbar_table.shards.placement import shard_of

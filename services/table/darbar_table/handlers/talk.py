@@ -11,7 +11,7 @@ from darbar_contracts.frames import Mute, Said, Say, TableReason
 from darbar_kit.limits import Rate
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.live_table import LiveTable
-from darbar_table.handlers.blocks import Blocks
+from darbar_table.handlers.lobby_news.blocks import Blocks
 
 MINUTE_SECONDS = 60.0
 # Of one table; the oldest is forgotten first.

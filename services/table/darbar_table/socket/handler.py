@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from aiohttp import web
 
 from darbar_contracts import frames
 from darbar_contracts.frames import TableReason
+from darbar_contracts.lobby import AccountShutOut
 from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_kit.tokens import TokenReader
@@ -87,6 +88,12 @@ class SocketHandler:
         """This process stops: whoever is left, before hello too, is sent away."""
         for player in list(self._open):
             player.close(TableReason.UNAVAILABLE, TableReason.UNAVAILABLE.sentence)
+
+    def close_those(self, shut_out: Mapping[str, AccountShutOut]) -> None:
+        """Sockets of these accounts, by their ids, wherever their tables are; also one that is being let in."""
+        for player in [player for player in self._open if player.account_id in shut_out]:
+            why = shut_out[player.account_id]
+            player.close(why.code, why.message)
 
     def _forget(self, player: PlayerSocket) -> None:
         self._open.discard(player)

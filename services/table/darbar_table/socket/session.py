@@ -321,6 +321,9 @@ class PlayerSocket(asyncio.Protocol):
         claims = self._tokens.read(frame.token)
         if claims.account_id != self.account_id:
             raise refused(TableReason.TOKEN_INVALID)
+        if claims.role == BANNED_ROLE:
+            self.close(TableReason.BANNED, TableReason.BANNED.sentence)
+            return
         self._authenticate(claims)
 
     def _command(self, link: TableLink, frame: Any) -> Waiting | None:

@@ -18,7 +18,7 @@ from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.profiles import Profiles
 from darbar_lobby.store.accounts import AccountStore
 from darbar_lobby.store.administrators import SignedIn
-from darbar_lobby.store.bans import BanStore
+from darbar_lobby.store.bans import BanStore, shut_out
 from darbar_lobby.store.directory import DirectoryStore
 
 ASK_SECONDS_MAX = 3.0
@@ -76,7 +76,7 @@ class People:
                 raise Refused(Reason.PLAYER_UNKNOWN)
             if body.scope == "all":
                 await self._accounts.end_sessions(account_id)
-            await self._bus.publish(LOBBY_SHUT_OUT, AccountShutOut(account_id, Reason.BANNED, body.reason))
+            await self._bus.publish(LOBBY_SHUT_OUT, shut_out(account_id, ban_reason=body.reason))
 
     async def lift(self, who: SignedIn, account: str, body: LiftBan) -> None:
         account_id = (await self._found(account)).account_id

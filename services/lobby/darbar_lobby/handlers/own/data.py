@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from darbar_contracts.api import GamePlayed, GamesQuery, PlayerShown
-from darbar_contracts.lobby import AccountShutOut
 from darbar_contracts.own.data import DeleteMe, MyData, SessionKept
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import LOBBY_SHUT_OUT
@@ -13,7 +12,7 @@ from darbar_kit.errors import Refused
 from darbar_lobby.domain.names import AVATARS
 from darbar_lobby.handlers.accounts import Accounts, to_public
 from darbar_lobby.handlers.profiles import Blocks, Profiles
-from darbar_lobby.store.bans import BanStore
+from darbar_lobby.store.bans import BanStore, shut_out
 
 DELETED_NAME = "Deleted player"
 GAMES_PAGES_MAX = 200
@@ -61,8 +60,7 @@ class OwnData:
             raise Refused(Reason.CONFIRMATION_WRONG)
         await self._accounts.require_password(account_id, body.password)
         await self._store.delete(account_id, name=DELETED_NAME, avatar=AVATARS[0])
-        message = AccountShutOut(account_id, Reason.ACCOUNT_UNKNOWN, "This account has been deleted.")
-        await self._bus.publish(LOBBY_SHUT_OUT, message)
+        await self._bus.publish(LOBBY_SHUT_OUT, shut_out(account_id, ban_reason=None))
 
     async def _games(self, account_id: str) -> list[GamePlayed]:
         games: list[GamePlayed] = []

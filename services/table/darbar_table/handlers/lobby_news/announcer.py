@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
-import structlog
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import Announced
 from darbar_contracts.lobby import Maintenance, MaintenanceRequest
 from darbar_kit.bus import Bus
-from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.errors import Unavailable
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.lobby_news.asking import LobbyNews
 
 LOBBY_SECONDS_MAX = 2.0
-# A change is told at once; this is for a process that starts, and for one that was not told.
-LOOK_AGAIN_SECONDS = 10.0
-# A whole installation that starts has its lobby a moment later.
-SILENT_LOOK_AGAIN_SECONDS = 1.0
-
-log = structlog.get_logger()
 
 
 class Announcer:
@@ -32,42 +25,29 @@ class Announcer:
         self._bus = bus
         self._node = node
         self._last = Maintenance(-1, None, draining=False)
-        self._changes_told = 0
-        self._is_silent = False
+        self._news = LobbyNews(bus, "maintenance", ask=self._ask, take=self._take)
 
     @property
     def text(self) -> str | None:
         return self._last.announcement
 
     async def run(self) -> None:
-        while True:
-            await self.look()
-            await asyncio.sleep(SILENT_LOOK_AGAIN_SECONDS if self._is_silent else LOOK_AGAIN_SECONDS)
-
-    async def look(self) -> None:
-        """The lobby's answer counts, also one with a smaller number than before (its database may be a restored one),
-        unless a change was told meanwhile."""
-        changes_told = self._changes_told
-        try:
-            now = await self._bus.request(
-                subjects.LOBBY_MAINTENANCE, MaintenanceRequest(), Maintenance, timeout_seconds=LOBBY_SECONDS_MAX
-            )
-        except (Refused, Unavailable) as error:
-            if not self._is_silent:
-                log.warning("maintenance_unknown", reason=error.message)
-            self._is_silent = True
-        else:
-            self._is_silent = False
-            if changes_told == self._changes_told:
-                self._take(now)
+        """For ever."""
+        await self._news.run()
 
     async def changed(self, change: Maintenance) -> None:
         """The lobby tells every process."""
-        self._changes_told += 1
+        self._news.told()
         if change.number > self._last.number:
             self._take(change)
 
+    async def _ask(self) -> Maintenance:
+        return await self._bus.request(
+            subjects.LOBBY_MAINTENANCE, MaintenanceRequest(), Maintenance, timeout_seconds=LOBBY_SECONDS_MAX
+        )
+
     def _take(self, now: Maintenance) -> None:
+        """The lobby's answer counts, also one with a smaller number than before: its database may be a restored one."""
         before, self._last = self._last, now
         if now.announcement != before.announcement:
             frame = msgspec.json.encode(Announced(now.announcement))

@@ -49,6 +49,12 @@ class Blocks:
         """The lobby tells every process."""
         self._note(change.account_id, change.blocked_id, is_blocked=change.is_blocked)
 
+    def doubt(self) -> None:
+        """Changes may have been missed: what is known counts until the lobby has been asked, which is soon."""
+        self._silent_until = 0.0
+        for pair, (is_blocked, _) in self._pairs.items():
+            self._pairs[pair] = (is_blocked, 0.0)
+
     async def _ask(self, account_id: str, among: tuple[str, ...]) -> None:
         request = BlockersRequest(account_id, among)
         try:

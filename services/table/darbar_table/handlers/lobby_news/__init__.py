@@ -1,0 +1,1 @@
+"""What the lobby tells every table process."""
