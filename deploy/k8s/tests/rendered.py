@@ -88,7 +88,7 @@ def environment_of(folder: str, container: Manifest) -> dict[str, str]:
 
 
 def secrets_of(folder: str) -> set[tuple[str, str]]:
-    """(name, key) of every secret that a container needs."""
+    """(name, key) of every secret that a container needs; it may do without an optional one."""
     variables = [variable for container in every_container(folder) for variable in container.get("env", [])]
     references = [variable["valueFrom"]["secretKeyRef"] for variable in variables if "secretKeyRef" in str(variable)]
-    return {(reference["name"], reference["key"]) for reference in references}
+    return {(reference["name"], reference["key"]) for reference in references if not reference.get("optional")}

@@ -27,8 +27,9 @@ from darbar_media.handlers.table_client import TableClient
 from darbar_media.handlers.uploads import Uploads
 from darbar_media.limits import Limits
 from darbar_media.metrics import Metrics
-from darbar_media.settings import Settings
+from darbar_media.settings import Settings, bucket_of
 from darbar_media.store.notes import NoteStore
+from darbar_media.store.s3_sounds import S3Sounds
 from darbar_media.store.sounds import JetStreamSounds
 
 
@@ -83,7 +84,7 @@ async def _open_bus(app: web.Application) -> AsyncIterator[None]:
 async def _open_parts(app: web.Application) -> AsyncIterator[None]:
     now, metrics, settings = app[CLOCK], app[METRICS], app[SETTINGS]
     notes = NoteStore(app[DATABASE], queries("darbar_media.store"))
-    sounds = JetStreamSounds(app[BUS].jetstream)
+    sounds = S3Sounds(bucket_of(settings.sounds_url)) if settings.sounds_url else JetStreamSounds(app[BUS].jetstream)
     seal = Seal(settings.ticket_key)
     links = Links(seal, now=now)
     moderation = Moderation(notes, links, now=now)

@@ -57,30 +57,28 @@ class JetStreamSounds:
                 await self._store(bucket)
 
     async def put(self, note_id: UUID, form: Form, sound: bytes) -> None:
-        await self._put(SOUND_BUCKET, _name(note_id, form), sound)
+        await self._put(SOUND_BUCKET, sound_name(note_id, form), sound)
 
     async def get(self, note_id: UUID, form: Form) -> bytes | None:
-        name = _name(note_id, form)
+        name = sound_name(note_id, form)
         sound = await self._get(SOUND_BUCKET, name)
         return await self._get(SOUND_BUCKET_REPORTED, name) if sound is None else sound
 
     async def keep(self, note_id: UUID) -> None:
         for form in FORMS:
-            sound = await self._get(SOUND_BUCKET, _name(note_id, form))
+            sound = await self._get(SOUND_BUCKET, sound_name(note_id, form))
             if sound is not None:
-                await self._put(SOUND_BUCKET_REPORTED, _name(note_id, form), sound)
+                await self._put(SOUND_BUCKET_REPORTED, sound_name(note_id, form), sound)
 
     async def delete(self, note_id: UUID) -> None:
         for bucket in (SOUND_BUCKET, SOUND_BUCKET_REPORTED):
             for form in FORMS:
-                await self._delete(bucket, _name(note_id, form))
+                await self._delete(bucket, sound_name(note_id, form))
 
     async def _put(self, bucket: str, name: str, sound: bytes) -> None:
-        if len(sound) > SOUND_BYTES_MAX:
-            raise SoundTooLarge(name)
         with bus_errors("storing sound"):
             store = await self._store(bucket)
-            await store.put(name, sound)
+            await store.put(name, within_size(name, sound))
 
     async def _get(self, bucket: str, name: str) -> bytes | None:
         """Its one chunk is asked for directly: the library's own reading waits for ever for a chunk that has ended."""
@@ -122,7 +120,15 @@ def _missing_is_fine() -> Iterator[None]:
         return
 
 
-def _name(note_id: UUID, form: Form) -> str:
+def within_size(name: str, sound: bytes) -> bytes:
+    """Raises SoundTooLarge."""
+    if len(sound) > SOUND_BYTES_MAX:
+        raise SoundTooLarge(name)
+    return sound
+
+
+def sound_name(note_id: UUID, form: Form) -> str:
+    """Under which it is kept."""
     return f"{note_id}.{form}"
 
 
