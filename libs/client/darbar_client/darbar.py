@@ -190,6 +190,10 @@ class Player:
     async def unblock(self, handle: str) -> BlockList:
         return await self._ask("DELETE", f"/v1/me/blocks/{handle}", BlockList)
 
+    async def report_name(self, handle: str) -> None:
+        """A player's name, as it is now; nobody is told who did."""
+        await self._ask("POST", f"/v1/players/{handle}/name-reports", type(None))
+
     async def leaderboard(self, game: str, *, week: str | None = None) -> Leaderboard:
         """The first page of a week like 2026-W48, of this week without one."""
         query = {} if week is None else {"week": week}

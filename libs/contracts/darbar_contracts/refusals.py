@@ -65,6 +65,7 @@ class Reason(StrEnum):
     NAME_LOGIN_INVALID = "name_login_invalid", 422, "A login name has 3 to 32 of a-z, 0-9, _ . and -."
     NAME_LOGIN_TAKEN = "name_login_taken", 409, "Somebody else has this login name."
     NAME_NOT_ALLOWED = "name_not_allowed", 422, "Please choose another name."
+    NAME_OWN = "name_own", 409, "This is your own name."
     PASSWORD_INVALID = "password_invalid", 422, "This password is too short or too long."
     PASSWORD_MISSING = "password_missing", 400, "A login name and a password are set together."
     REFRESH_TOKEN_EXPIRED = "refresh_token_expired", 401, "This session has expired. Sign in again."
@@ -82,6 +83,7 @@ class Reason(StrEnum):
     SECOND_FACTOR_WRONG = "second_factor_wrong", 401, "This code is wrong, was used before, or came too late."
 
     BAN_UNKNOWN = "ban_unknown", 404, "There is no such ban."
+    NAME_NOT_REPORTED = "name_not_reported", 404, "Nobody has reported this name of this player."
 
     # The catalogue of games, the directory of tables.
     CODE_UNKNOWN = "code_unknown", 404, "No table has this code."

@@ -22,6 +22,7 @@ from darbar_lobby.handlers.accounts import Accounts
 from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.admin.coins import Coins
 from darbar_lobby.handlers.admin.moderation import Moderation
+from darbar_lobby.handlers.admin.name_reports import NameReports
 from darbar_lobby.handlers.admin.people import People
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.admin.table_inspector import TableInspector
@@ -53,6 +54,7 @@ from darbar_lobby.store.blocks import BlockStore
 from darbar_lobby.store.directory import DirectoryStore
 from darbar_lobby.store.intentions import IntentionStore
 from darbar_lobby.store.maintenance import MaintenanceStore
+from darbar_lobby.store.name_reports import NameReportStore
 from darbar_lobby.store.parked import ParkedStore
 from darbar_lobby.store.quick_play import QuickPlayStore
 from darbar_lobby.store.search import TableSearch
@@ -60,6 +62,7 @@ from darbar_lobby.store.statistics import StatisticsStore
 from darbar_rules.games import ALL
 
 TIDY_SECONDS = 600.0
+COUNT_SECONDS = 60.0
 
 SETTINGS: web.AppKey[Settings] = web.AppKey("lobby_settings", Settings)
 METRICS: web.AppKey[Metrics] = web.AppKey("lobby_metrics", Metrics)
@@ -172,6 +175,7 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
         grants=grants,
         profiles=profiles,
         blocks=blocks,
+        name_reports=_name_reports(app),
         own_data=OwnData(accounts=accounts, profiles=profiles, blocks=blocks, store=BanStore(database, sql), bus=bus),
         reader=_reader(app),
         limits=app[LIMITS],
@@ -213,6 +217,7 @@ async def open_admin_parts(app: web.Application) -> AsyncIterator[None]:
             acts=acts,
         ),
         moderation=Moderation(app[BUS], acts),
+        name_reports=_name_reports(app),
         limits=app[LIMITS],
         addresses=app[ADDRESSES],
     )
@@ -234,7 +239,10 @@ async def open_questions(app: web.Application) -> AsyncIterator[None]:
 
 def statements() -> Mapping[str, str]:
     """All of the lobby's SQL, by name."""
-    others = (queries("darbar_lobby.store", f"{name}.sql") for name in ("statistics", "administrators", "search"))
+    others = (
+        queries("darbar_lobby.store", f"{name}.sql")
+        for name in ("statistics", "administrators", "search", "name_reports")
+    )
     return {**queries("darbar_lobby"), **dict(chain.from_iterable(some.items() for some in others))}
 
 
@@ -248,6 +256,14 @@ def _creation(
         games=games,
         metrics=app[METRICS],
         public_url=app[SETTINGS].public_url,
+    )
+
+
+def _name_reports(app: web.Application) -> NameReports:
+    return NameReports(
+        store=NameReportStore(app[DATABASE], statements()),
+        accounts=_accounts(app),
+        acts=Acts(AuditLog(app[DATABASE], statements())),
     )
 
 
@@ -283,6 +299,8 @@ def _watch_tasks(
     supervisor.watch("parked_tables", milestones.run)
     supervisor.watch("grants", app[GRANTS].run)
     supervisor.watch("tidying", lambda: _tidying(store), must_run=False)
+    names = NameReportStore(app[DATABASE], statements())
+    supervisor.watch("names", lambda: _counting(names, app[METRICS]), must_run=False)
     return consumer
 
 
@@ -300,3 +318,9 @@ async def _tidying(store: AccountStore) -> None:
     while True:
         await store.tidy()
         await asyncio.sleep(TIDY_SECONDS)
+
+
+async def _counting(names: NameReportStore, metrics: Metrics) -> None:
+    while True:
+        metrics.names_reported.set(await names.count_waiting())
+        await asyncio.sleep(COUNT_SECONDS)

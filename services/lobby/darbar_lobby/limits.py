@@ -14,6 +14,7 @@ from darbar_lobby.domain.guesses import Guesser, GuessPolicy, guess_answered, gu
 
 REQUESTS_A_MINUTE_BY_ACCOUNT = 300
 TABLES_MADE_A_MINUTE_BY_ACCOUNT = 10
+NAMES_REPORTED_AN_HOUR_BY_ACCOUNT = 20
 SIGN_INS_A_MINUTE_BY_ADDRESS = 20
 MINUTE_SECONDS = 60.0
 HOUR_SECONDS = 3600.0
@@ -95,6 +96,7 @@ class Limits:
         self.by_account = Rate("requests_by_account", REQUESTS_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
         self.tables_made = Rate("tables_made", TABLES_MADE_A_MINUTE_BY_ACCOUNT, MINUTE_SECONDS, clock=clock)
         self.sign_ins = Rate("sign_ins", SIGN_INS_A_MINUTE_BY_ADDRESS, MINUTE_SECONDS, clock=clock)
+        self.names_reported = Rate("names_reported", NAMES_REPORTED_AN_HOUR_BY_ACCOUNT, HOUR_SECONDS, clock=clock)
         self.code_lookups = Rate("code_lookups", code_lookups_a_minute_max, MINUTE_SECONDS, clock=clock)
         self.codes_wrong = Guesses("codes_wrong", CODES_WRONG, clock=clock)
         self.codes_of_administrators = Guesses("codes_of_administrators", CODES_OF_ADMINISTRATORS, clock=clock)

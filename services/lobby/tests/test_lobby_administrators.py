@@ -52,6 +52,8 @@ MATRIX: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("POST", "/v1/admin/accounts/{account_id}/bans"): ACTS,
     ("POST", "/v1/admin/accounts/{account_id}/bans/lift"): ACTS,
     ("POST", "/v1/admin/accounts/{account_id}/name-reset"): ACTS,
+    ("GET", "/v1/admin/reported-names"): READS,
+    ("POST", "/v1/admin/accounts/{account_id}/name-dismissal"): ACTS,
     ("GET", "/v1/admin/voice-notes"): READS,
     ("GET", "/v1/admin/voice-notes/{note_id}/link"): READS,
     ("POST", "/v1/admin/voice-notes/{note_id}/judgement"): ACTS,

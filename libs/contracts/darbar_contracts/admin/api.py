@@ -232,6 +232,39 @@ class NameReset(msgspec.Struct, frozen=True):
     name: str
 
 
+class NamesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """GET /v1/admin/reported-names. `after` is the `next` of the page before."""
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+    after: Annotated[str, Meta(max_length=80)] | None = None
+
+
+class ReportedName(msgspec.Struct, frozen=True):
+    """An account whose name others have reported. `names` as they were then, `name` is that of now; `reports`: how many
+    have, the first one at `reported_at`."""
+
+    account_id: str
+    handle: str
+    name: str
+    names: tuple[str, ...]
+    reports: int
+    reported_at: datetime
+
+
+class ReportedNames(msgspec.Struct, frozen=True):
+    """Those that nobody has dealt with: the most reports first, then the oldest. `next` None: that was all."""
+
+    names: tuple[ReportedName, ...]
+    next: str | None
+
+
+class DismissName(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """POST /v1/admin/accounts/{account_id}/name-dismissal: nothing is wrong with this one of the reported names."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=128)]
+    reason: OperatorText
+
+
 class NotesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """GET /v1/admin/voice-notes. `after` is the `next` of the page before."""
 

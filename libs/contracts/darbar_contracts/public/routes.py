@@ -209,6 +209,14 @@ LOBBY: tuple[Route, ...] = (
         reasons=(Reason.PLAYER_UNKNOWN,),
     ),
     Route(
+        name="report_name",
+        method="POST",
+        path="/v1/players/{handle}/name-reports",
+        does="Reports a player's name; nobody is told who did.",
+        answers={204: None},
+        reasons=(Reason.ACCOUNT_UNKNOWN, Reason.BANNED, Reason.NAME_OWN, Reason.PLAYER_UNKNOWN),
+    ),
+    Route(
         name="leaderboard",
         method="GET",
         path="/v1/leaderboards/{game}",

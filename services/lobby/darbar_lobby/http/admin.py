@@ -14,8 +14,10 @@ from darbar_contracts.admin.api import (
     AdminTablesQuery,
     AuditLogQuery,
     ConfirmSession,
+    DismissName,
     LiftBan,
     LogQuery,
+    NamesQuery,
     NewAdminSession,
     NewBan,
     NewJudgement,
@@ -31,6 +33,7 @@ from darbar_kit.http import answer, bearer_token, read_body, read_query, streame
 from darbar_kit.http.client_address import ClientAddresses
 from darbar_lobby.handlers.admin.coins import Coins
 from darbar_lobby.handlers.admin.moderation import Moderation
+from darbar_lobby.handlers.admin.name_reports import NameReports
 from darbar_lobby.handlers.admin.people import People
 from darbar_lobby.handlers.admin.sessions import AdminSessions
 from darbar_lobby.handlers.admin.table_inspector import TableInspector
@@ -53,6 +56,7 @@ class AdminRoutes:
         coins: Coins,
         people: People,
         moderation: Moderation,
+        name_reports: NameReports,
         limits: Limits,
         addresses: ClientAddresses,
     ) -> None:
@@ -62,6 +66,7 @@ class AdminRoutes:
         self._coins = coins
         self._people = people
         self._moderation = moderation
+        self._name_reports = name_reports
         self.limits = limits
         self._addresses = addresses
 
@@ -82,8 +87,7 @@ class AdminRoutes:
 
     async def end_admin_session(self, request: web.Request) -> web.Response:
         token = bearer_token(request)
-        await self.sessions.of(token)
-        await self.sessions.end(token)
+        await self.sessions.end(token, await self.sessions.of(token))
         return web.Response(status=204)
 
     async def administrator(self, _request: web.Request, who: SignedIn) -> web.Response:
@@ -92,8 +96,8 @@ class AdminRoutes:
     async def audit_log(self, request: web.Request, _who: SignedIn) -> web.Response:
         return answer(await self._audit_log.page(read_query(request, AuditLogQuery)))
 
-    async def admin_tables(self, request: web.Request, _who: SignedIn) -> web.Response:
-        return answer(await self._tables.found(read_query(request, AdminTablesQuery)))
+    async def admin_tables(self, request: web.Request, who: SignedIn) -> web.Response:
+        return answer(await self._tables.found(who, read_query(request, AdminTablesQuery)))
 
     async def table_events(self, request: web.Request, who: SignedIn) -> web.StreamResponse:
         pages = self._tables.events(who, request.match_info["table_id"], read_query(request, LogQuery))
@@ -115,8 +119,9 @@ class AdminRoutes:
         body = await read_body(request, Reasoned)
         return answer(await self._tables.operate(who, request.match_info["table_id"], "void", body.reason))
 
-    async def account_wallet(self, request: web.Request, _who: SignedIn) -> web.Response:
-        return answer(await self._coins.wallet(request.match_info["account_id"], read_query(request, EntriesQuery)))
+    async def account_wallet(self, request: web.Request, who: SignedIn) -> web.Response:
+        query = read_query(request, EntriesQuery)
+        return answer(await self._coins.wallet(who, request.match_info["account_id"], query))
 
     async def adjust_coins(self, request: web.Request, who: SignedIn) -> web.Response:
         body, key = await read_body(request, Adjustment), request.headers.get(IDEMPOTENCY_KEY_HEADER, "")
@@ -125,8 +130,8 @@ class AdminRoutes:
     async def ledger_audit(self, _request: web.Request, _who: SignedIn) -> web.Response:
         return answer(await self._coins.audit())
 
-    async def admin_account(self, request: web.Request, _who: SignedIn) -> web.Response:
-        return answer(await self._people.account(request.match_info["account_id"]))
+    async def admin_account(self, request: web.Request, who: SignedIn) -> web.Response:
+        return answer(await self._people.account(who, request.match_info["account_id"]))
 
     async def ban_account(self, request: web.Request, who: SignedIn) -> web.Response:
         await self._people.ban(who, request.match_info["account_id"], await read_body(request, NewBan))
@@ -139,6 +144,14 @@ class AdminRoutes:
     async def reset_name(self, request: web.Request, who: SignedIn) -> web.Response:
         body = await read_body(request, Reasoned)
         return answer(await self._people.reset_name(who, request.match_info["account_id"], body.reason))
+
+    async def reported_names(self, request: web.Request, _who: SignedIn) -> web.Response:
+        return answer(await self._name_reports.waiting(read_query(request, NamesQuery)))
+
+    async def dismiss_name(self, request: web.Request, who: SignedIn) -> web.Response:
+        account_id = request.match_info["account_id"]
+        await self._name_reports.dismiss(who, account_id, await read_body(request, DismissName))
+        return web.Response(status=204)
 
     async def reported_notes(self, request: web.Request, _who: SignedIn) -> web.Response:
         return answer(await self._moderation.reported(read_query(request, NotesQuery)))

@@ -35,6 +35,7 @@ from darbar_kit.tokens import Claims, TokenReader
 from darbar_lobby.domain.addresses import INVITE_PATH
 from darbar_lobby.domain.names import normalised_login_name
 from darbar_lobby.handlers.accounts import Accounts, chosen_face, to_public
+from darbar_lobby.handlers.admin.name_reports import NameReports
 from darbar_lobby.handlers.catalogue import Games, GameUnknown
 from darbar_lobby.handlers.grants import Grants
 from darbar_lobby.handlers.invitation import HEADERS, invitation, no_invitation
@@ -64,6 +65,7 @@ class Routes:
         profiles: Profiles,
         blocks: Blocks,
         own_data: OwnData,
+        name_reports: NameReports,
         reader: TokenReader,
         limits: Limits,
         addresses: ClientAddresses,
@@ -77,6 +79,7 @@ class Routes:
         self._profiles = profiles
         self._blocks = blocks
         self._own_data = own_data
+        self._name_reports = name_reports
         self._reader = reader
         self._limits = limits
         self._addresses = addresses
@@ -153,6 +156,12 @@ class Routes:
     async def player_games(self, request: web.Request) -> web.Response:
         query = read_query(request, GamesQuery)
         return answer(await self._profiles.games_of_player(request.match_info["handle"], query))
+
+    async def report_name(self, request: web.Request) -> web.Response:
+        account_id = self._claims(request).account_id
+        self._limits.names_reported.take(account_id)
+        await self._name_reports.report(account_id, request.match_info["handle"])
+        return web.Response(status=204)
 
     async def leaderboard(self, request: web.Request) -> web.Response:
         try:

@@ -123,6 +123,10 @@ SELECT family.created_at AS began_at, max(token.used_at) AS used_at, family.revo
  ORDER BY family.created_at DESC LIMIT $2;
 
 -- rename_account --
+-- What others have reported of the names before is dealt with.
+WITH settled AS (
+    UPDATE name_report SET judgement = 'reset' WHERE account_id = $1 AND judgement IS NULL
+)
 UPDATE account SET name = $2 WHERE account_id = $1 AND deleted_at IS NULL RETURNING name;
 
 -- delete_account --
@@ -136,6 +140,8 @@ WITH gone AS (
     DELETE FROM token_family USING gone WHERE token_family.account_id = gone.account_id
 ), met AS (
     DELETE FROM block USING gone WHERE gone.account_id IN (block.account_id, block.blocked_id)
+), reported AS (
+    DELETE FROM name_report USING gone WHERE gone.account_id IN (name_report.account_id, name_report.reporter_id)
 ), asked AS (
     DELETE FROM idempotency USING gone WHERE idempotency.account_id = gone.account_id
 )

@@ -12,6 +12,8 @@ from darbar_kit.errors import Refused, Unavailable
 from darbar_lobby.store.administrators import SignedIn
 from darbar_lobby.store.audit_log import AuditLog
 
+LOOKING = "looks"
+
 _log = structlog.get_logger()
 
 
@@ -20,6 +22,10 @@ class Acts:
 
     def __init__(self, audit_log: AuditLog) -> None:
         self._audit_log = audit_log
+
+    async def looked(self, who: SignedIn, act: str, subject: str, **details: object) -> None:
+        """Before what is somebody's own is shown: for that nobody has to say why. Raises DatabaseAway."""
+        await self._audit_log.add(Act(who.name, who.role, act, subject, LOOKING, dict(details)))
 
     @asynccontextmanager
     async def noted(

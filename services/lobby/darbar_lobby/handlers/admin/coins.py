@@ -35,8 +35,9 @@ class Coins:
         self._bus = bus
         self._acts = acts
 
-    async def wallet(self, account_id: str, query: EntriesQuery) -> WalletView:
+    async def wallet(self, who: SignedIn, account_id: str, query: EntriesQuery) -> WalletView:
         request = AccountWalletRequest(validated_account_id(account_id), query)
+        await self._acts.looked(who, "look_at_wallet", f"account:{account_id}")
         return await self._bus.request(WALLET_OF_ACCOUNT, request, WalletView, timeout_seconds=ASK_SECONDS_MAX)
 
     async def adjust(self, who: SignedIn, account_id: str, key: str, body: Adjustment) -> Adjusted:

@@ -46,10 +46,11 @@ class People:
         self._bus = bus
         self._acts = acts
 
-    async def account(self, account: str) -> AdminAccount:
+    async def account(self, who: SignedIn, account: str) -> AdminAccount:
         """By id or handle. Raises Refused player_unknown."""
         found = await self._found(account)
         account_id = found.account_id
+        await self._acts.looked(who, "look_at_account", f"account:{account_id}")
         seated = await self._directory.seated_at(account_id)
         return AdminAccount(
             account=found,

@@ -24,6 +24,7 @@ CONFIRM_SECONDS_MAX = 300
 CODES_MAX = 5
 SESSION_SECONDS_MAX = 30 * 60
 SIGNING_IN = "signs in"
+SIGNING_OUT = "signs out"
 
 
 class AdminSessions:
@@ -85,7 +86,9 @@ class AdminSessions:
         )
         return AdminSession(confirmed, True, SESSION_SECONDS_MAX, who.name, who.role)
 
-    async def end(self, token: str) -> None:
+    async def end(self, token: str, who: SignedIn) -> None:
+        if who.confirmed:
+            await self._audit_log.add(Act(who.name, who.role, "sign_out", f"administrator:{who.name}", SIGNING_OUT))
         await self._store.end_session(token_sha256(token))
 
     async def of(self, token: str) -> SignedIn:

@@ -44,6 +44,7 @@ _ANY = tuple(state for states in _STATES.values() for state in states)
 _LATEST = Place(datetime(9999, 1, 1, tzinfo=UTC), 0)
 _PLACE = re.compile(r"([0-9]{1,17})_([0-9]{1,18})")
 _HANDLE_CHARACTERS = 20
+_ACCOUNT = re.compile(f"[0-9a-f]{{32}}|[0-9a-f]{{{_HANDLE_CHARACTERS}}}")
 
 
 class TableInspector:
@@ -55,7 +56,7 @@ class TableInspector:
         self._table_client = table_client
         self._acts = acts
 
-    async def found(self, query: AdminTablesQuery) -> AdminTableList:
+    async def found(self, who: SignedIn, query: AdminTablesQuery) -> AdminTableList:
         """Newest first. A code names one table; frozen ones are few, and come in one page."""
         if query.code is not None:
             return await self._listed(await self._search.named(await self._search.with_code(query.code)), None)
@@ -65,6 +66,8 @@ class TableInspector:
         account_id = await self._account_id(query.player)
         if query.player is not None and account_id is None:
             return AdminTableList((), None)
+        if account_id is not None:
+            await self._acts.looked(who, "look_for_tables", f"account:{account_id}")
         wanted = Wanted(
             game=query.game,
             states=_ANY if query.state is None else _STATES[query.state],
@@ -77,7 +80,7 @@ class TableInspector:
         return await self._listed(found[: query.limit], None if is_last else _next(found[query.limit - 1]))
 
     async def events(self, who: SignedIn, table_id: str, query: LogQuery) -> AsyncIterator[LogPage]:
-        """Page after page. With a reason those of a running round too, and that is noted. Raises Refused."""
+        """Page after page. With a reason, which is noted, those of a running round too. Raises Refused."""
         running = await self._let_see(who, table_id, query.reason, "look_at_log")
         after = query.after
         while True:
@@ -121,6 +124,7 @@ class TableInspector:
     async def _let_see(self, who: SignedIn, table_id: str, reason: str | None, act: str) -> bool:
         """Whether a running round is shown. Raises Refused."""
         if reason is None:
+            await self._acts.looked(who, act, f"table:{table_id}")
             return False
         if who.role != "admin":
             raise Refused(Reason.ADMIN_NEEDED)
@@ -128,10 +132,10 @@ class TableInspector:
             return True
 
     async def _account_id(self, player: str | None) -> str | None:
-        """By the account's id, or by the handle that strangers know."""
-        if player is None or len(player) != _HANDLE_CHARACTERS:
-            return player
-        return await self._search.account_of_handle(player)
+        """By the account's id, or by the handle that strangers know; None for what is neither."""
+        if player is None or not _ACCOUNT.fullmatch(player):
+            return None
+        return await self._search.account_of_handle(player) if len(player) == _HANDLE_CHARACTERS else player
 
     async def _listed(self, found: Sequence[Found], next_place: str | None) -> AdminTableList:
         players = await self._search.players([one.entry.table_id for one in found])
