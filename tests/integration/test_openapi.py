@@ -6,9 +6,13 @@ import asyncio
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import msgspec
+from administrators import signed_in
 from fault_stack import seconds
 from test_mutated_requests import faults_in, something_to_ask_for
 from whole_games import BACKOFF
@@ -16,6 +20,7 @@ from whole_games import BACKOFF
 import darbar_contracts.documents
 from darbar_client import Darbar
 from darbar_client.demo.local_server import LocalServer, missing_at
+from darbar_contracts.admin.api import Act, AuditPage, Role
 from darbar_contracts.public.routes import BY_SERVICE
 from darbar_rules.games import ALL
 
@@ -33,6 +38,15 @@ EXPECTED_STATUSES = {
     "positive_data_acceptance": ["2xx", "400", "401", "403", "404", "409", "410", "422", "429"],
     "missing_required_header": ["400", "401", "403", "422", "429"],
 }
+
+KINDS_OF_ADMINISTRATORS: tuple[tuple[str, Role], ...] = (
+    ("auditor", "auditor"),
+    ("admin", "admin"),
+    ("signing_out", "admin"),
+)
+# Each of them may ask so often in a minute that no limit of an account hides what lies behind it.
+ADMINISTRATORS_OF_A_KIND = 5
+DONE_BY_ADMINISTRATORS = {"look_at_account", "look_at_log", "look_at_wallet", "ban", "adjust_coins", "void_table"}
 
 Count = Callable[[str], None]
 
@@ -54,15 +68,47 @@ async def test_no_request_gets_an_answer_that_the_document_does_not_tell(
 ) -> None:
     async with Darbar(server_behind_a_proxy.url, backoff=BACKOFF) as darbar:
         _, known, tokens = await something_to_ask_for(darbar)
+        asking = await everybody_who_asks(darbar, server_behind_a_proxy, tokens, known)
     del known["process_id"]  # Of sockets alone.
-    (tmp_path / "tokens.json").write_text(json.dumps(tokens))
+    (tmp_path / "asking.json").write_text(json.dumps(asking))
     (tmp_path / "schemathesis.toml").write_text(settings(known, tokens[0]))
     said = await run_schemathesis(tmp_path, server_behind_a_proxy.url)
-    count(" ".join(re.findall(r"\d+ generated.*", said)))
+    done = await acts_of_administrators(server_behind_a_proxy, asking["admin"][0])
+    count(" ".join([*re.findall(r"\d+ generated.*", said), f"{done.total()} acts of administrators"]))
+    assert done.keys() >= DONE_BY_ADMINISTRATORS
     routes = sum(len(routes) for routes in BY_SERVICE.values())
     assert f"Tested: {routes}" in said
     assert faults_in(server_behind_a_proxy.log.read_text()) == []
     assert await missing_at(server_behind_a_proxy.url) == ()
+
+
+async def everybody_who_asks(
+    darbar: Darbar, server: LocalServer, tokens: list[str], known: Mapping[str, str]
+) -> dict[str, Any]:
+    """Tokens of players and of administrators, and what is done to others than the players who ask."""
+    data = server.log.parent / "data"
+    asking: dict[str, Any] = {"player": tokens}
+    for kind, role in KINDS_OF_ADMINISTRATORS:
+        names = [f"{kind}_{number}" for number in range(ADMINISTRATORS_OF_A_KIND)]
+        asking[kind] = [await signed_in(darbar, data, name, role) for name in names]
+    other = await darbar.guest()
+    table_id = (await other.create_table("court_piece")).table_id
+    account_id = (await other.me()).account.id
+    asking["instead"] = [("table_id", known["table_id"], table_id), ("account_id", known["account_id"], account_id)]
+    return asking
+
+
+async def acts_of_administrators(server: LocalServer, token: str) -> Counter[str]:
+    """How often they did what."""
+    done: Counter[str] = Counter()
+    headers, query = {"Authorization": f"Bearer {token}"}, {"limit": "200"}
+    async with Darbar(server.url, backoff=BACKOFF) as darbar:
+        while True:
+            page = await darbar.http.ask("GET", "/v1/admin/audit-log", AuditPage, headers=headers, query=query)
+            done.update(msgspec.json.decode(entry.body, type=Act).act for entry in page.entries)
+            if page.next_before is None:
+                return done
+            query["before"] = str(page.next_before)
 
 
 async def run_schemathesis(folder: Path, url: str) -> str:

@@ -20,14 +20,18 @@ FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
 SEED = 20261130
 
 
-@cache
 def voice(seconds: float, *, rate: int = 48_000, channels: int = 1, loudest: float = 0.3) -> array[float]:
     """Syllables: a tone with two overtones and some breath, four times a second; `loudest` above 1 is clipped."""
-    if seconds > 10:
-        return voice(10.0, rate=rate, channels=channels, loudest=loudest) * round(seconds / 10)
+    second = _one_second(rate, channels, loudest)
+    return (second * math.ceil(seconds))[: round(seconds * rate) * channels]
+
+
+@cache
+def _one_second(rate: int, channels: int, loudest: float) -> array[float]:
+    """What comes after it goes on without a click: every tone is whole."""
     chance = random.Random(SEED)
     sound = array("f")
-    for number in range(round(seconds * rate)):
+    for number in range(rate):
         at = number / rate
         tone = sum(math.sin(2 * math.pi * 180 * over * at) / over for over in (1, 2, 3)) / 1.8
         syllable = 0.15 + 0.85 * abs(math.sin(math.pi * 2 * at))
@@ -72,15 +76,18 @@ def with_picture() -> bytes:
 
 
 def heard_by_ffmpeg(note: bytes) -> tuple[int, int, float]:
-    """What a decoder of its own hears: samples at 48,000 a second, channels, loudness in LUFS."""
-    said = _ffmpeg(note, "-af", "ebur128=framelog=quiet", "-f", "null", "-").decode()
-    samples = len(_ffmpeg(note, "-f", "s16le", "-ar", "48000", "-", wants_output=True)) // 2
+    """What a decoder of its own hears: samples at 48,000 a second, channels, loudness in LUFS.
+
+    Loudness is of the note again and again, as a short one has no whole block to measure.
+    """
+    measured = "[0:a]asplit[whole][again];[again]aloop=loop=-1:size=48000,atrim=duration=8,ebur128=framelog=quiet[loud]"
+    outputs = ("-map", "[whole]", "-f", "s16le", "-ar", "48000", "pipe:1", "-map", "[loud]", "-f", "null", "-")
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-nostdin", "-i", "pipe:0"]
+    done = subprocess.run(
+        [*command, "-filter_complex", measured, *outputs], input=note, capture_output=True, check=True, timeout=30
+    )
+    said = done.stderr.decode()
     stream = next(line for line in said.splitlines() if "Audio:" in line)
     loudness = [line for line in said.splitlines() if line.strip().startswith("I:")][-1]
-    return samples, 1 if "mono" in stream else 2, float(loudness.split()[1])
-
-
-def _ffmpeg(note: bytes, *options: str, wants_output: bool = False) -> bytes:
-    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-nostdin", "-i", "pipe:0", *options]
-    done = subprocess.run(command, input=note, capture_output=True, check=True, timeout=30)
-    return done.stdout if wants_output else done.stderr
+    channels = 1 if "mono" in stream else 2
+    return len(done.stdout) // 2 // channels, channels, float(loudness.split()[1])

@@ -11,8 +11,17 @@ from documented_answers import documented
 from media_fixtures import Media
 
 from darbar_contracts.refusals import Reason
-from darbar_contracts.subjects import MEDIA_NOTE_LINK, MEDIA_REPORTED_NOTES
-from darbar_contracts.voice import REPORT_SECONDS, NoteLink, NoteLinkRequest, ReportedNotes, ReportedNotesRequest
+from darbar_contracts.subjects import MEDIA_BAN_VOICE, MEDIA_LIFT_VOICE_BAN, MEDIA_NOTE_LINK, MEDIA_REPORTED_NOTES
+from darbar_contracts.voice import (
+    REPORT_SECONDS,
+    BanVoice,
+    LiftVoiceBan,
+    NoteLink,
+    NoteLinkRequest,
+    ReportedNotes,
+    ReportedNotesRequest,
+    VoiceRights,
+)
 from darbar_media.domain import Note
 from darbar_media.handlers.links import LINK_SECONDS
 
@@ -55,6 +64,14 @@ def path_of(note: Note) -> str:
 )
 async def test_only_who_was_seated_then_hears_a_note_tl_53(media: Media, note: Note, who: str, status: int) -> None:
     assert (await fetched(media, path_of(note), **media.bearer(who)))[0] == status
+
+
+@pytest.mark.ruling("TL-52")
+async def test_who_may_send_none_hears_and_reports_as_before_tl_52(media: Media, note: Note) -> None:
+    await media.bus.request(MEDIA_BAN_VOICE, BanVoice("bob", "shouting"), VoiceRights, timeout_seconds=5)
+    assert (await fetched(media, path_of(note), **media.bearer("bob")))[0] == 200
+    assert await reported(media, note, "bob") == (204, "")
+    await media.bus.request(MEDIA_LIFT_VOICE_BAN, LiftVoiceBan("bob"), VoiceRights, timeout_seconds=5)
 
 
 @pytest.mark.ruling("TL-53")

@@ -39,33 +39,23 @@ def assert_good(made: NoteSound) -> None:
 @pytest.mark.ruling("TL-48")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seconds", [0.2, 6.98, 7.0, 7.02, 7.2, 60.0])
-def test_seven_seconds_are_taken_and_no_more_tl_48(kind: Kind, seconds: float) -> None:
-    file = recording(seconds, kind)
-    allowed = 7.1 if "mp4" in kind else 7.0
-    if seconds > allowed:
+@pytest.mark.parametrize(("rate", "channels"), [(48_000, 1), (48_000, 2), (16_000, 1), (16_000, 2)])
+def test_seven_seconds_are_taken_and_no_more_tl_48(kind: Kind, seconds: float, rate: int, channels: int) -> None:
+    file = recording(seconds, kind, rate=rate, channels=channels)
+    # What an encoder of MP4 adds is counted with its sound, as anybody who decodes it hears.
+    counted = heard_by_ffmpeg(file)[0] / RATE_HERTZ if "mp4" in kind else seconds
+    if counted > (7.1 if "mp4" in kind else 7.0):
         assert refused_with(file) == Reason.NOTE_TOO_LONG
         return
     made = made_of(file)
-    assert min(7.0, seconds) * 1000 <= made.milliseconds <= min(7000, seconds * 1000 + 50)
-    if seconds == 7.0:
-        assert_good(made)
+    assert min(7.0, seconds) * 1000 <= made.milliseconds <= min(7000, seconds * 1000 + 130)
+    assert_good(made)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("rate", "channels"), [(16_000, 1), (16_000, 2), (48_000, 2)])
-def test_one_channel_comes_of_two_and_any_rate(kind: Kind, rate: int, channels: int) -> None:
-    assert_good(made_of(recording(2.0, kind, rate=rate, channels=channels)))
-
-
 @pytest.mark.parametrize("loudest", [0.02, 8.0])
-def test_a_whisper_and_a_clipped_shout_are_equally_loud(loudest: float) -> None:
-    assert_good(made_of(recording(3.0, "webm", loudest=loudest)))
-
-
-def test_a_note_shorter_than_a_block_of_the_measurement_is_as_loud() -> None:
-    made = made_of(recording(0.2, "ogg"))
-    samples, channels, _ = heard_by_ffmpeg(made.ogg)
-    assert (samples, channels) == (RATE_HERTZ // 5, 1)
+def test_a_whisper_and_a_clipped_shout_are_equally_loud(kind: Kind, loudest: float) -> None:
+    assert_good(made_of(recording(2.0, kind, loudest=loudest)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

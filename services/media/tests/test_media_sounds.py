@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 import pytest_asyncio
-from media_fixtures import USERS
+from media_fixtures import USERS, Media
+from recordings import recording
 from s3_server import BUCKET, S3Server, s3_running
 
 from darbar_contracts.subjects import SOUND_BUCKET, sound_stream
@@ -20,6 +23,7 @@ from darbar_kit.testing import MakeNats, Tunnel
 from darbar_media.settings import Settings, bucket_of
 from darbar_media.store.s3_sounds import S3Sounds
 from darbar_media.store.sounds import SOUND_BYTES_MAX, JetStreamSounds, Sounds, SoundTooLarge
+from darbar_media.testing import running
 
 SOUND = bytes(range(256)) * 40
 
@@ -138,6 +142,17 @@ async def test_a_store_that_is_away_is_an_outage_and_comes_back(place: Place) ->
     finally:
         await place.tunnel.open()
     assert await heard(place, note_id) == sounds
+
+
+async def test_a_service_with_an_address_of_a_bucket_keeps_its_sound_there(media: Media, s3_server: S3Server) -> None:
+    address = f"{s3_server.url.replace('://', '://key:secret@')}/{BUCKET}"
+    settings = msgspec.structs.replace(media.settings, sounds_url=address)
+    async with running(settings, media.clock) as http:
+        sent = await dataclasses.replace(media, http=http).sent_by("ann", recording(0.3, "webm"))
+        async with http.get(f"/v1/voice-notes/{sent.note_id}", headers=media.bearer("bob")) as response:
+            assert (await response.read()).startswith(b"OggS")
+    assert await media.sounds.get(UUID(sent.note_id), "ogg") is None
+    await s3_server.ask("HEAD", f"{BUCKET}/sent/{sent.note_id}.ogg")
 
 
 async def test_a_bucket_that_is_not_there_is_an_outage_for_who_stores(s3_server: S3Server) -> None:

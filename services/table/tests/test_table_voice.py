@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 import pytest_asyncio
 from table_doubles import Player
@@ -107,6 +108,54 @@ async def test_a_note_is_recorded_by_one_seen_by_all_and_played_for_who_was_seat
         assert shown(player) == [(0, True), (0, True), (None, False)]
     assert (await ann.command("ask_microphone"))["code"] == "note_used"
     assert (await bob.command("ask_microphone"))["type"] == "upload_ticket"
+
+
+@pytest.mark.ruling("TL-49")
+async def test_a_note_of_who_is_connected_to_another_process_is_recorded_and_heard_there_tl_49(
+    start_table: StartTable, media: MediaDouble
+) -> None:
+    stays = {"better_place_seconds": 3600.0}
+    owner, other = await start_table(**QUICK, **stays), await start_table(**QUICK, **stays)
+    table_id, (direct, _, cyn, _) = await dealt(owner)
+    ann, bob, eve = [await other.join(table_id, name) for name in ("ann", "bob", "eve")]
+    ticket = await ask(ann)
+    for player in (direct, cyn, bob, eve):
+        await player.until(lambda frame: frame["type"] == "microphone" and frame["seat"] == 0)
+    assert (await bob.command("ask_microphone"))["code"] == "microphone_taken"
+    await media.tell(ticket, UploadBegan())
+    ended = await media.tell(ticket, UploadEnded())
+    assert ended.sent_at is not None
+    note = NoteStored("n1", 2000, ended.listeners, ended.sent_at + timedelta(seconds=1), "/v1/voice-notes/n1?link=x")
+    await media.tell(ticket, note)
+    for player in (direct, ann, bob, cyn):
+        ready = await player.frame("note_ready")
+        assert (ready["note_id"], ready["seat"], ready["path"]) == ("n1", 0, note.path)
+    assert (await eve.command("mute", seat=0, muted=True))["type"] == "done"
+    assert not [frame for frame in eve.frames if frame["type"] == "note_ready"]
+    # Each of the two frames of the microphone once, at whichever process.
+    assert [shown(player) for player in (cyn, bob, eve)] == [[(0, True), (None, False)]] * 3
+    assert (await bob.command("ask_microphone"))["type"] == "upload_ticket"
+    assert (await bob.command("cancel_note"))["type"] == "done"
+
+
+async def test_who_comes_after_a_note_was_sent_is_told_of_none_and_another_microphones_ticket_moves_nothing(
+    start_table: StartTable, media: MediaDouble
+) -> None:
+    stack = await start_table(**QUICK)
+    table_id, (ann, *_) = await dealt(stack)
+    ticket = await ask(ann)
+    of_another = Seal(KEY).write(msgspec.structs.replace(Seal(KEY).read(ticket, UploadTicket), grant_id="of-another"))
+    for step in (UploadBegan(), UploadEnded()):
+        with pytest.raises(Refused, match="microphone_not_held"):
+            await media.tell(of_another, step)
+        taken = await media.tell(ticket, step)
+    assert sorted(taken.listeners) == ["ann", "bob", "cyn", "dan"]
+    later = await stack.join(table_id, "fay")
+    assert taken.sent_at is not None
+    await media.tell(ticket, NoteStored("n1", 2000, taken.listeners, taken.sent_at, "/v1/voice-notes/n1?link=x"))
+    await ann.frame("note_ready")
+    assert (await later.command("mute", seat=0, muted=True))["type"] == "done"
+    assert not [frame for frame in later.frames if frame["type"] == "note_ready"]
 
 
 @pytest.mark.ruling("TL-47")

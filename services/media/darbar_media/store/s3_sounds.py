@@ -78,9 +78,9 @@ def _store_of(bucket: Bucket) -> S3Store:
 
 @contextmanager
 def _errors(what: str) -> Iterator[None]:
-    """Also of a key that the store does not take: an operator mends that, and nothing is lost meanwhile."""
+    """Also of a bucket that is not there and a key that is not taken: an operator mends that, and nothing is lost."""
     try:
         yield
-    except BaseError as error:
+    except (BaseError, FileNotFoundError) as error:
         first_line = str(error).partition("\n")[0]
         raise Unavailable(KitReason.STORAGE_UNAVAILABLE, f"{what}: {first_line}") from error
