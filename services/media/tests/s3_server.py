@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import aiohttp
+from obstore.store import S3Store
 
 BUCKET = "voice-notes"
 START_SECONDS_MAX = 60.0
@@ -18,14 +19,19 @@ _ADDRESS = re.compile(rb"Running on (http://127\.0\.0\.1:\d+)")
 
 @dataclass(frozen=True)
 class S3Server:
-    """With one bucket, which is empty at first. It looks at no signature: `ask` has none."""
+    """With one bucket, which is empty at first; `bucket` is the operator's way to it."""
 
     url: str
-    _session: aiohttp.ClientSession
 
-    async def ask(self, method: str, path: str) -> None:
-        async with self._session.request(method, f"{self.url}/{path}") as answer:
-            answer.raise_for_status()
+    @property
+    def bucket(self) -> S3Store:
+        return S3Store(
+            BUCKET,
+            endpoint=self.url,
+            access_key_id="operator",
+            secret_access_key="secret",
+            client_options={"allow_http": True},
+        )
 
 
 @asynccontextmanager
@@ -40,10 +46,11 @@ async def s3_running() -> AsyncIterator[S3Server]:
     try:
         async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
             async with asyncio.timeout(START_SECONDS_MAX):
-                server = S3Server(await _address(process.stderr), session)
+                server = S3Server(await _address(process.stderr))
             # It writes a line for each request, and would wait for somebody to read them.
             reading = tasks.create_task(process.stderr.read())
-            await server.ask("PUT", BUCKET)
+            async with session.put(f"{server.url}/{BUCKET}") as answer:
+                answer.raise_for_status()
             yield server
             reading.cancel()
     finally:

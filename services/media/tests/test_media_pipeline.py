@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from recordings import KINDS, Kind, heard_by_ffmpeg, recorded, recording, voice, with_picture
 
@@ -38,12 +40,18 @@ def assert_good(made: NoteSound) -> None:
 
 @pytest.mark.ruling("TL-48")
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seconds", [0.2, 6.98, 7.0, 7.02, 7.2, 60.0])
-@pytest.mark.parametrize(("rate", "channels"), [(48_000, 1), (48_000, 2), (16_000, 1), (16_000, 2)])
+@pytest.mark.parametrize(
+    ("seconds", "rate", "channels"),
+    [
+        *((seconds, *sound) for seconds in (0.2, 6.98, 7.0, 7.02, 7.2) for sound in product((48_000, 16_000), (1, 2))),
+        (60.0, 48_000, 1),
+        (60.0, 16_000, 2),
+    ],
+)
 def test_seven_seconds_are_taken_and_no_more_tl_48(kind: Kind, seconds: float, rate: int, channels: int) -> None:
     file = recording(seconds, kind, rate=rate, channels=channels)
     # What an encoder of MP4 adds is counted with its sound, as anybody who decodes it hears.
-    counted = heard_by_ffmpeg(file)[0] / RATE_HERTZ if "mp4" in kind else seconds
+    counted = max(seconds, heard_by_ffmpeg(file)[0] / RATE_HERTZ) if "mp4" in kind else seconds
     if counted > (7.1 if "mp4" in kind else 7.0):
         assert refused_with(file) == Reason.NOTE_TOO_LONG
         return

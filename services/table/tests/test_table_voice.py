@@ -132,8 +132,7 @@ async def test_a_note_of_who_is_connected_to_another_process_is_recorded_and_hea
         assert (ready["note_id"], ready["seat"], ready["path"]) == ("n1", 0, note.path)
     assert (await eve.command("mute", seat=0, muted=True))["type"] == "done"
     assert not [frame for frame in eve.frames if frame["type"] == "note_ready"]
-    # Each of the two frames of the microphone once, at whichever process.
-    assert [shown(player) for player in (cyn, bob, eve)] == [[(0, True), (None, False)]] * 3
+    assert [shown(player) for player in (cyn, bob, eve)] == [[(0, True), (0, True), (None, False)]] * 3
     assert (await bob.command("ask_microphone"))["type"] == "upload_ticket"
     assert (await bob.command("cancel_note"))["type"] == "done"
 
