@@ -76,13 +76,16 @@ def every_container(folder: str) -> list[Manifest]:
 
 
 def environment_of(folder: str, container: Manifest) -> dict[str, str]:
-    """What the container reads; of a secret, where it comes from."""
+    """What the container reads; of a secret, where it comes from; of one that may be missing, nothing."""
     found: dict[str, str] = {}
     for source in container.get("envFrom", []):
         found |= one(folder, "ConfigMap", source["configMapRef"]["name"])["data"]
     for variable in container.get("env", []):
         place = variable.get("valueFrom", {})
         secret = place.get("secretKeyRef")
+        if secret and secret.get("optional"):
+            found[variable["name"]] = ""
+            continue
         found[variable["name"]] = f"{secret['name']}/{secret['key']}" if secret else variable.get("value", str(place))
     return found
 

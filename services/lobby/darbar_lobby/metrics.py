@@ -44,9 +44,7 @@ class Metrics:
         self.tables_parked = Gauge(
             "lobby_tables_parked", "Tables whose milestones could not be applied.", registry=registry
         )
-        self.names_reported = Gauge(
-            "lobby_names_reported", "Reported names that nobody has dealt with.", registry=registry
-        )
+        self.names_reported = Gauge("lobby_names_reported", "Reported names that wait.", registry=registry)
         self.grants_waiting = Gauge(
             "lobby_grants_waiting", "New accounts whose coins the wallet has not confirmed.", registry=registry
         )

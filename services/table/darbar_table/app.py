@@ -111,7 +111,6 @@ class Service:
                     talk=Talk(phrases_a_minute_max=settings.phrases_a_minute_max, blocks=blocks),
                     decisions=self.decisions,
                 )
-                bus.on_reconnected(blocks.doubt)
                 await self._open_sockets(bus)
                 run_nodes = partial(
                     self._run_nodes, database, sql, bus=bus, questions=questions, open_gateway=open_gateway

@@ -31,6 +31,7 @@ class Blocks:
         self._clock = clock
         self._pairs: OrderedDict[tuple[str, str], tuple[bool, float]] = OrderedDict()
         self._silent_until = 0.0
+        bus.on_reconnected(self._doubt)
 
     def known_blockers(self, account_id: str, among: Iterable[str]) -> frozenset[str] | None:
         """Who of these has blocked the account; None when the lobby has to be asked."""
@@ -49,7 +50,7 @@ class Blocks:
         """The lobby tells every process."""
         self._note(change.account_id, change.blocked_id, is_blocked=change.is_blocked)
 
-    def doubt(self) -> None:
+    def _doubt(self) -> None:
         """Changes may have been missed: what is known counts until the lobby has been asked, which is soon."""
         self._silent_until = 0.0
         for pair, (is_blocked, _) in self._pairs.items():
