@@ -18,6 +18,7 @@ from darbar_contracts.frames import EventFrame, Snapshot
 # A fault may take some seconds, what comes after it some more; a table that stands still longer than this is stuck.
 GAME_SECONDS_MAX = 120.0
 EVENTS_A_ROUND = 60
+MOVES_ON_SECONDS_MAX = 20.0
 THINK_SECONDS = 0.01
 
 
@@ -124,6 +125,24 @@ async def long_table(darbar: Darbar, *, people: int = SEATS, seed: int = 1, turn
 async def joined_by(players: list[Player], ref: TableRef | str, *, seed: int = 1) -> LongTable:
     """This table, with a new socket for each of them."""
     return LongTable([LongGuest(guest) for guest in await joined(players, ref, random.Random(seed))])
+
+
+@asynccontextmanager
+async def played(tables: list[LongTable]) -> AsyncIterator[None]:
+    """Games go on at all of them meanwhile; the last ones are played to their end."""
+    async with asyncio.timeout(2 * GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
+        for table in tables:
+            tasks.create_task(table.play())
+        yield
+        for table in tables:
+            table.stop_after_this_game()
+
+
+async def moved_on(tables: list[LongTable]) -> None:
+    """Every table stores an event."""
+    async with asyncio.timeout(MOVES_ON_SECONDS_MAX):
+        for table in tables:
+            await table.some_moves_later(1)
 
 
 def _game_over(frame: EventFrame | Snapshot) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import random
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +12,7 @@ import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest_asyncio
 from fault_stack import FaultStack, fault_stack
-from long_games import GAME_SECONDS_MAX, LongGuest, LongTable, long_table
+from long_games import LongGuest, LongTable, long_table, moved_on, played
 from whole_games import SEATS
 
 from darbar_client import Darbar, DarbarError
@@ -26,7 +24,6 @@ from darbar_kit.testing import eventually
 
 TABLES = 2
 BACK_SECONDS_MAX = 30.0
-MOVES_ON_SECONDS_MAX = 20.0
 Count = Callable[[str], None]
 
 
@@ -41,7 +38,7 @@ async def test_any_one_of_two_is_killed_and_everything_goes_on(stack: FaultStack
     """Also what it was just asked: a guest who comes, stakes, and what the bots decide."""
     tables = [await long_table(guests, seed=seed, people=seed + 3) for seed in range(TABLES)]
     killed = 0
-    async with _played(tables):
+    async with played(tables):
         for number in (1, 2):
             for service in ("lobby", "wallet", "bot"):
                 _child(stack, f"{service}-{number}").kill()
@@ -49,7 +46,7 @@ async def test_any_one_of_two_is_killed_and_everything_goes_on(stack: FaultStack
             newcomer = await guests.guest()
             await eventually(partial(_has_coins, newcomer), seconds=BACK_SECONDS_MAX)
             await newcomer.create_table("court_piece")
-            await _moved_on(tables)
+            await moved_on(tables)
             await stack.ready()
     events = sum([await table.proven() for table in tables])
     count(f"{killed} processes killed, one of each service at a time; {len(tables)} tables, {events} events proven")
@@ -60,31 +57,15 @@ async def test_players_far_from_their_table_play_on_when_its_owner_is_killed_or_
 ) -> None:
     """Their sockets are at the other process, and stay open."""
     tables = [await _far_table(guests, seed=seed) for seed in range(TABLES)]
-    async with _played(tables):
+    async with played(tables):
         for number in (signal.SIGKILL, signal.SIGTERM):
             owner = await stack.owner()
             owner.process.send_signal(number)
             await eventually(partial(_has_ended, owner.process), seconds=BACK_SECONDS_MAX)
-            await _moved_on(tables)
+            await moved_on(tables)
             await stack.ready()
     events = sum([await table.proven() for table in tables])
     count(f"an owner killed, one stopped: {len(tables)} far tables, {events} events proven")
-
-
-@contextlib.asynccontextmanager
-async def _played(tables: list[LongTable]) -> AsyncIterator[None]:
-    async with asyncio.timeout(2 * GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
-        for table in tables:
-            tasks.create_task(table.play())
-        yield
-        for table in tables:
-            table.stop_after_this_game()
-
-
-async def _moved_on(tables: list[LongTable]) -> None:
-    async with asyncio.timeout(MOVES_ON_SECONDS_MAX):
-        for table in tables:
-            await _stores_an_event(table)
 
 
 async def _has_coins(newcomer: Player) -> bool:
@@ -95,11 +76,6 @@ async def _has_coins(newcomer: Player) -> bool:
         if refused.code != Reason.TOO_MANY_REQUESTS:
             raise
         return False
-
-
-async def _stores_an_event(table: LongTable) -> None:
-    version = table.guests[0].table.version
-    await table.guests[0].table.until(lambda seen: seen.version > version)
 
 
 async def _far_table(darbar: Darbar, *, seed: int) -> LongTable:
