@@ -33,6 +33,7 @@ from darbar_local.testing import run
 
 READY_SECONDS_MAX = 30.0
 KILLS_PAUSE_SECONDS = 0.1
+UNSAFE = "DARBAR_UNSAFE_STORAGE"
 DATABASES = ("lobby", "tables", "wallet")
 
 
@@ -65,11 +66,11 @@ class FaultStack:
     """The servers, and the run of Darbar over them."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], settings: Mapping[str, str]) -> None:
-        self.postgres = PostgresServer(folder / "postgres", unsafe=True)
+        self._settings = {**SETTINGS, **settings}
+        self.postgres = PostgresServer(folder / "postgres", unsafe=self._settings[UNSAFE] == "1")
         self.nats = NatsServer(folder / "nats")
         self._data = folder / "data"
         self._arguments = arguments
-        self._settings = {**SETTINGS, **settings}
         self._ends = contextlib.AsyncExitStack()
         self.url = ""
         self.database_url = ""
@@ -115,7 +116,7 @@ class FaultStack:
         [row] = await self.stored.ask("tables", _MOST_SHARDS)
         assert self.run is not None
         for child in self.run.children().values():
-            if _port_of(child) == row["address"].rpartition(":")[2]:
+            if port_of(child) == row["address"].rpartition(":")[2]:
                 return Owner(row["process_id"], row["address"], child)
         raise AssertionError(f"no process of ours is at {row['address']}")
 
@@ -157,7 +158,7 @@ class FaultStack:
         return str(urlsplit(self.url).port or 0)
 
 
-def _port_of(child: psutil.Process) -> str:
+def port_of(child: psutil.Process) -> str:
     words: list[str] = child.cmdline()
     return words[words.index("--port") + 1] if "--port" in words else ""
 
@@ -179,7 +180,9 @@ def _suspended(server: psutil.Process) -> Iterator[None]:
 
 @asynccontextmanager
 async def fault_stack(parent: Path, *arguments: str, **settings: str) -> AsyncIterator[FaultStack]:
-    """Started and, whatever the test did to it, stopped. `settings` are variables without DARBAR_."""
+    """Started and, whatever the test did to it, stopped. `settings` are variables without DARBAR_; unsafe_storage="0":
+    what is acknowledged is on a disk.
+    """
     variables = {f"DARBAR_{name.upper()}": value for name, value in settings.items()}
     stack = FaultStack(new_folder(parent, "hurt"), arguments, variables)
     await stack.start_servers()

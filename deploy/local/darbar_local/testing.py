@@ -43,6 +43,10 @@ class Darbar:
         """What it has written to stdout so far."""
         return _text(self._output).splitlines()
 
+    def logged_since(self, position: int = 0) -> bytes:
+        """What it and the services have logged after so many bytes."""
+        return os.pread(self._complaints.fileno(), os.fstat(self._complaints.fileno()).st_size, position)
+
     async def ready(self) -> str:
         """Waits for the address that it tells."""
         async with asyncio.timeout(SECONDS_MAX):

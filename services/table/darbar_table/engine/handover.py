@@ -143,8 +143,9 @@ class Handover:
             self._let_go(group.successor, handed)
             self._go_on([shard for shard in group.shards if shard not in handed])
         self._metrics.shards_handed_over.inc(len(handed))
-        self._metrics.handover_seconds.observe(monotonic() - began)
-        log.info("shards_handed_over", successor=group.successor, count=len(handed), asked=len(group.shards))
+        seconds = monotonic() - began
+        self._metrics.handover_seconds.observe(seconds)
+        log.info("shards_handed_over", successor=group.successor, count=len(handed), seconds=round(seconds, 3))
         return len(handed) == len(group.shards)
 
     async def _is_quiet(self, shards: list[int]) -> bool:
