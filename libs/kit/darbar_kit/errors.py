@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 RETRY_SECONDS = 1.0
 STATUS = 409
@@ -64,6 +64,16 @@ class Coded(Protocol):
     sentence: str
 
 
+def _again(kind: type[Exception], arguments: tuple[object, ...], fields: Mapping[str, object]) -> Exception:
+    """An error that another process has raised, whatever its class makes of its arguments."""
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(fields)
+    return error
+
+
+_Reduced: TypeAlias = tuple[Callable[..., Exception], tuple[object, ...]]
+
+
 class Refused(Exception):
     """The caller may not: expected, counted, sent as a stable code. Never a bug and never an outage."""
 
@@ -82,6 +92,9 @@ class Refused(Exception):
         self.status = known[0] if status is None else status
         super().__init__(self.code, self.message)
 
+    def __reduce__(self) -> _Reduced:
+        return _again, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
@@ -94,6 +107,9 @@ class Unavailable(Exception):
         self.message = message or (code.sentence if isinstance(code, Coded) else self.code.replace("_", " "))
         self.retry = float(retry)
         super().__init__(self.code, self.message)
+
+    def __reduce__(self) -> _Reduced:
+        return _again, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import operator
 import os
+import pickle
 import signal
 import time
 
 import pytest
 
-from darbar_kit.errors import Unavailable
+from darbar_kit.database import DatabaseAway
+from darbar_kit.errors import KitReason, Refused, Unavailable
+from darbar_kit.limits import TooManyRequests
 from darbar_kit.offload import PRIORITY, Offload
 
 RUNNING_MAX = 2
@@ -50,6 +53,21 @@ async def test_work_that_does_not_end_is_ended() -> None:
     with pytest.raises(Unavailable, match="timed_out"):
         await offload.run(time.sleep, 3600.0)
     assert await offload.run(os.getpid) != os.getpid()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable(KitReason.TIMED_OUT, "too late", retry=3.0),
+        DatabaseAway("gone", maybe_done=False),
+        Refused(KitReason.QUERY_INVALID, details={"limit": 5}, status=418),
+        TooManyRequests("replays", 3.0),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_the_other_process_raises_is_raised_here_as_it_was(error: Exception) -> None:
+    raised = pickle.loads(pickle.dumps(error))
+    assert (type(raised), raised.args, str(raised), vars(raised)) == (type(error), error.args, str(error), vars(error))
 
 
 async def test_a_fault_of_the_work_is_raised_and_a_dead_process_is_an_outage() -> None:
