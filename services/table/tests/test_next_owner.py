@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from uuid import UUID
 
 import asyncpg
+import msgspec
 import pytest
 from table_doubles import Player
+from table_scripts import TABLE_ID, Script
 from table_stack import Stack, StartTable
 
 from darbar_contracts.wallet import StakeRequest
 from darbar_kit.testing import TestDatabase, eventually
 from darbar_table.app import SERVICE
+from darbar_table.domain.milestones import milestone_of
 from darbar_table.engine.live_table import LiveTable
+from darbar_table.shards.placement import shard_of
 
 
 def held(stack: Stack, table_id: str) -> LiveTable:
@@ -81,6 +86,30 @@ async def test_tl_8_claims_are_as_the_logs_say(start_table: StartTable, table_da
     at_other = [await successor.join(other, name) for name in ("ann", "bob")]
     assert (await at_other[0].command("sit"))["code"] == "seated_elsewhere"
     assert (await at_other[1].command("sit"))["type"] == "event"
+
+
+async def test_milestones_that_wait_are_published_also_where_no_table_is_open_any_more(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    script = Script()
+    (_, created, table) = script.log[0]
+    note = milestone_of(created, table, at=datetime.now(UTC), generation=1)
+    connection = await asyncpg.connect(table_database.owner_url)
+    try:
+        await connection.execute(
+            "INSERT INTO outbox (table_id, number, shard, message) VALUES ($1, 1, $2, $3)",
+            UUID(TABLE_ID),
+            shard_of(UUID(TABLE_ID)),
+            msgspec.json.encode(note).decode(),
+        )
+        await start_table()
+        await eventually(lambda: _is_empty(connection, "outbox"))
+    finally:
+        await connection.close()
+
+
+async def _is_empty(connection: asyncpg.Connection[asyncpg.Record], table: str) -> bool:
+    return not await connection.fetch(f"SELECT 1 FROM {table}")
 
 
 async def test_a_table_that_is_being_read_again_answers_nobody(start_table: StartTable) -> None:

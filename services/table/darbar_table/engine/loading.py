@@ -46,7 +46,8 @@ class Loaded(NamedTuple):
 class Loader:
     """Loads what the holdings say is ours and not yet here, however often that takes.
 
-    `hold` takes a loaded table into memory; a table that is held already is left as it is.
+    `hold` takes a loaded table into memory; a table that is held already is left as it is. `served` is called when
+    more shards are: also those without an open table may have milestones that wait.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Loader:
         snapshots: Snapshots,
         held: Mapping[UUID, LiveTable],
         hold: Callable[[Loaded, Iterable[Outage]], None],
+        served: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._store = store
@@ -73,6 +75,7 @@ class Loader:
         self._snapshots = snapshots
         self._held = held
         self._hold = hold
+        self._served = served
 
     async def run(self) -> None:
         """For ever. What fails is counted and tried again; other shards wait no longer than the pause."""
@@ -88,6 +91,7 @@ class Loader:
             else:
                 backoff.reset()
                 self._holdings.loaded(shards)
+                self._served()
 
     async def _load(self, shards: Sequence[int]) -> None:
         outages = await self._registry.outages(shards)

@@ -249,6 +249,7 @@ class TableNode:
             snapshots=self.snapshots,
             held=self.owner.live_tables,
             hold=self._hold,
+            served=self.outbox.look,
         )
 
     def _hold(self, loaded: Loaded, outages: Iterable[Outage]) -> None:
@@ -258,7 +259,6 @@ class TableNode:
             if not live.frozen:
                 self.timers.set_loaded(live, loaded.began, outages)
             self.activate(live)
-        self.outbox.look()
 
     async def _turn_timers(self) -> None:
         while True:

@@ -82,7 +82,8 @@ class Outbox:
         self._begin()
 
     async def run(self) -> None:
-        """Publish for ever."""
+        """Publish for ever. Whoever begins anew does not know what came through before."""
+        self._notes, self._rows_wait = [], True
         backoff = Backoff(seconds_min=AGAIN_SECONDS_MIN, seconds_max=AGAIN_SECONDS_MAX)
         while True:
             try:
