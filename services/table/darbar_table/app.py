@@ -64,6 +64,8 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.metrics.outbox_oldest_seconds.set_function(self._oldest_milestone_seconds)
+        self.metrics.shards.set_function(lambda: 0 if self.node is None else self.node.shards_served)
+        self.metrics.tables_frozen.set_function(lambda: 0 if self.node is None else self.node.tables_frozen)
         self.supervisor = Supervisor("table", self.metrics.registry)
         self.tokens = TokenReader(settings.token_public_key)
         self.decisions = DecisionFrames()

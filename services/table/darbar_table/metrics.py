@@ -46,7 +46,11 @@ class Metrics(Collector):
         self._count_shards()
 
     def _count_shards(self) -> None:
-        """How tables move, are loaded and put away."""
+        """How tables move, are loaded and put away, and how they are at this moment."""
+        self.shards = Gauge("table_shards", "Shards owned and served", registry=self.registry)
+        self.tables_frozen = Gauge(
+            "table_tables_frozen", "Tables owned that are stopped at this moment", registry=self.registry
+        )
         self.shards_handed_over = Counter(
             "table_shards_handed_over", "Shards given to another living process", registry=self.registry
         )

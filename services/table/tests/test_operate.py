@@ -26,6 +26,7 @@ from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers import awaited_reply
 from darbar_table.handlers.awaited_reply import AwaitedReply
+from darbar_table.shards.placement import SHARDS
 from darbar_table.store.codec import EventCodec
 
 NAMES = ("ann", "bob", "cyn", "dan")
@@ -66,6 +67,10 @@ def node_of(stack: Stack) -> TableNode:
 
 def live_of(stack: Stack, table_id: str) -> LiveTable:
     return node_of(stack).owner.live_tables[UUID(table_id)]
+
+
+def gauge(stack: Stack, name: str) -> float | None:
+    return stack.runner.app[SERVICE].metrics.registry.get_sample_value(name)
 
 
 async def log_of(database: Connection, table_id: str) -> list[tuple[int, str, dict[str, Any]]]:
@@ -139,9 +144,11 @@ async def test_a_thawed_table_goes_on_where_its_log_ends(
     await play_until(players, "card_played")
     await stop_by_a_fault(stack, database, table_id, players)
     before = await kinds_of(database, table_id)
+    assert (gauge(stack, "table_shards"), gauge(stack, "table_tables_frozen")) == (SHARDS, 1)
 
     assert await operator.asks("resume", table_id) == TableOperated(table_id, "resume")
 
+    assert gauge(stack, "table_tables_frozen") == 0
     log = await log_of(database, table_id)
     assert [kind for _, kind, _ in log[: len(before)]] == before
     assert log[len(before)][1:] == ("table_resumed", {"operator": "root", "why": "mended"})
@@ -256,6 +263,7 @@ async def test_a_table_whose_log_cannot_be_read_is_thawed_when_the_row_is_mended
     refusals = [await _unreadable(operator, action, table_id) for action in ("resume", "void", "resume")]
     assert refusals == ["table_unreadable"] * 3
     assert await frozen(database) == [table_id]
+    assert gauge(stack, "table_tables_frozen") == 1
 
     await mend(database, table_id)
     await _stored(stack)

@@ -132,6 +132,18 @@ class TableNode:
         await self.lease.release()
         self.close_sockets()
 
+    @property
+    def shards_served(self) -> int:
+        """How many shards are ours, with every table of theirs known."""
+        return len(self.holdings.with_state(ShardState.SERVING))
+
+    @property
+    def tables_frozen(self) -> int:
+        """How many of our tables are stopped, those that could not be held with them."""
+        stopped = {table_id for table_id, live in self.owner.live_tables.items() if live.frozen}
+        unreadable = {table_id for table_id in self.freezer.unreadable if self.holdings.state(shard_of(table_id))}
+        return len(stopped | unreadable)
+
     def activate(self, live: LiveTable) -> None:
         """Hold a table: its absent players, and what it waits for."""
         self.owner.add(live)
