@@ -9,11 +9,17 @@ PLACE ?=
 LAN ?=
 TLS ?=
 UPGRADE ?=
+SCREENSHOTS ?=
+GAMES ?= 500
+TABLES ?= 2000
+SEED ?= 1
 UV_VERSION = 0.13.9
+BROWSER_TESTS = .venv/bin/pytest -rs tests/browser
+BROWSER_PICTURES = PYTHONPATH=tests/integration .venv/bin/python tests/browser/screenshots.py
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo web test browser screenshots check fix setup bench mutants documents lock clean
+.PHONY: help run demo web test browser check fix setup bench faults mutants documents lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -33,15 +39,10 @@ web: ## the web client, checked and built into web/dist, where `make run` serves
 test: setup ## every test of behaviour, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile
 
-browser: setup ## the web client in a real browser: whole games, lost lines, axe
+browser: setup ## the web client in a real browser; SCREENSHOTS=1: every screen at three sizes into docs/screens
 	bash web/build.sh
 	bash tests/browser/chromium.sh
-	.venv/bin/pytest -rs tests/browser
-
-screenshots: setup ## every screen of the web client at three sizes, into docs/screens
-	bash web/build.sh
-	bash tests/browser/chromium.sh
-	PYTHONPATH=tests/integration .venv/bin/python tests/browser/screenshots.py
+	$(if $(SCREENSHOTS),$(BROWSER_PICTURES),$(BROWSER_TESTS))
 
 check: setup ## format, lint, types, imports and the rules of the repository, in under a minute; no tests of behaviour
 	.venv/bin/ruff format --check .
@@ -59,6 +60,9 @@ setup: ## .venv with what development needs
 
 bench: setup ## measure the targets: ROW=name for one of them
 	.venv/bin/python bench/run.py --row "$(ROW)"
+
+faults: setup ## hurt real processes under games, count what is lost: GAMES=500 TABLES=2000 SEED=1, 20 minutes
+	PYTHONPATH=tests/integration .venv/bin/python tests/faults/fault_run.py --games $(GAMES) --tables $(TABLES) --seed $(SEED)
 
 mutants: setup ## break pure code in many small ways, and see that a test notices each: PLACE=name for one part
 	.venv/bin/python tests/mutants/run.py $(PLACE)

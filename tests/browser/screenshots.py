@@ -1,4 +1,4 @@
-"""Pictures of every screen at three sizes, into docs/screens. A program: `make screenshots`."""
+"""Pictures of every screen at three sizes, into docs/screens. A program: `make browser SCREENSHOTS=1`."""
 
 from __future__ import annotations
 

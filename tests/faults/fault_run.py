@@ -1,7 +1,7 @@
 """Hurts a whole Darbar of real processes while games are played, and counts what was lost: `make faults`.
 
-Everything is stored on a disk as in production. Each game has its seed, the faults come in an order of their own seed,
-and the last lines say how many checks were made and what was wrong: all of it must be 0.
+Everything is stored on a disk as in production. Each game has its seed, the faults come in an order of their own seed.
+The last lines say how much was looked at and what was wrong: the former must not be 0, the latter must.
 """
 
 from __future__ import annotations
@@ -10,209 +10,245 @@ import argparse
 import asyncio
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
-
-from fault_stack import FaultStack, fault_stack
-from long_games import LongTable, long_table
+from fault_stack import FaultStack, fault_stack_behind_a_proxy, lasts
+from faults import Faults
+from seeded_games import EVERY_GAME, LOG, SHORT_GAMES, Compared, Plan, Row, SeededGame, opened
 from takeover import takeover
+from unruly_sockets import Book, UnrulySocket, noted_in
 from whole_games import BACKOFF, OTHERS_MAY_ENTER
 
 from darbar_client import Darbar
 from darbar_kit.testing import eventually
 
-TABLES = 4
+LOG_FILE = Path("build/faults.log")
 TURN_SECONDS = 15
 # No event for a turn and ten seconds while a decision is due: the table is stuck.
-STUCK_SECONDS = TURN_SECONDS + 10
-BACK_SECONDS_MAX = 60.0
-# The lease of a table process runs out after four.
-STALL_SECONDS_SHORT, STALL_SECONDS_LONG = 2.0, 8.0
-OUTAGE_SECONDS = 6.0
-PAUSE_SECONDS = 1.0
-SHORT_FAULTS = ("owner_is_killed", "owner_stalls_past_its_lease", "owner_is_stopped", "sockets_drop")
-
-# A turn of a deal that was decided twice, or a command that was done twice.
-_TWICE = """
-WITH numbered AS (
-    SELECT kind, body, count(*) FILTER (WHERE kind = 'round_started') OVER (ORDER BY version) AS deal
-      FROM event WHERE table_id = $1::text::uuid
+STUCK_SECONDS = TURN_SECONDS + 10.0
+GAME_SECONDS_MAX = 300.0
+READY_SECONDS_MAX = 60.0
+PAUSE_SECONDS = 0.5
+BEGUN_SECONDS_MAX = 60.0
+SHORT_FAULTS = (
+    "owner is killed",
+    "connections are cut before and after commits",
+    "owner stalls past its lease",
+    "wallet is killed",
+    "PostgreSQL crashes and recovers",
+    "NATS restarts",
+    "owner is asked to stop",
+    "sockets drop",
 )
-SELECT 'turn ' || deal || '/' || (body->'event'->>'turn') AS what FROM numbered WHERE kind = 'card_played'
- GROUP BY deal, body->'event'->>'turn' HAVING count(*) > 1
-UNION ALL
-SELECT body->>'id' FROM numbered WHERE body->>'id' IS NOT NULL GROUP BY body->>'id' HAVING count(*) > 1
-"""
+
 _COINS = """
 SELECT (SELECT count(*) FROM (SELECT 1 FROM entry GROUP BY transfer_number HAVING sum(coins) <> 0) AS uneven) AS uneven,
        (SELECT count(*) FROM account a
          WHERE balance_coins <> coalesce((SELECT sum(coins) FROM entry WHERE account_number = a.number), 0)) AS off,
-       (SELECT count(*) FROM account WHERE number > 0 AND balance_coins < 0) AS below_zero
+       (SELECT count(*) FROM account WHERE number > 0 AND balance_coins < 0) AS below_zero,
+       (SELECT count(*) FROM entry) AS entries
 """
-
-
-class Faults:
-    """What may happen; each ends when it is over, and leaves the rest to Darbar."""
-
-    def __init__(self, stack: FaultStack, tables: list[LongTable], dice: random.Random) -> None:
-        self._stack = stack
-        self._tables = tables
-        self._dice = dice
-        self.all: dict[str, Callable[[], Awaitable[None]]] = {
-            "owner_is_killed": self.owner_is_killed,
-            "owner_is_stopped": self.owner_is_stopped,
-            "owner_stalls_for_a_moment": lambda: self._stalls(STALL_SECONDS_SHORT),
-            "owner_stalls_past_its_lease": lambda: self._stalls(STALL_SECONDS_LONG),
-            "wallet_is_killed": lambda: self._one_is_killed("wallet"),
-            "lobby_is_killed": lambda: self._one_is_killed("lobby"),
-            "bot_is_killed": lambda: self._one_is_killed("bot"),
-            "sessions_are_cut": self.sessions_are_cut,
-            "postgres_is_silent": lambda: self._stack.silence_postgres(OUTAGE_SECONDS),
-            "postgres_restarts": self.postgres_restarts,
-            "nats_restarts": self.nats_restarts,
-            "sockets_drop": self.sockets_drop,
-        }
-
-    async def owner_is_killed(self) -> None:
-        (await self._stack.owner()).process.kill()
-
-    async def owner_is_stopped(self) -> None:
-        (await self._stack.owner()).process.send_signal(signal.SIGTERM)
-
-    async def sessions_are_cut(self) -> None:
-        """Before and after commits, as it happens."""
-        await self._stack.kill_sessions(PAUSE_SECONDS)
-
-    async def postgres_restarts(self) -> None:
-        await self._stack.postgres.stop()
-        await asyncio.sleep(PAUSE_SECONDS)
-        await self._stack.postgres.start()
-
-    async def nats_restarts(self) -> None:
-        await self._stack.nats.stop()
-        await asyncio.sleep(OUTAGE_SECONDS)
-        await self._stack.nats.start()
-
-    async def sockets_drop(self) -> None:
-        """Everybody's, at once: all commands without an answer are sent again."""
-        for table in self._tables:
-            for guest in table.guests:
-                guest.table.cut()
-
-    async def _stalls(self, seconds: float) -> None:
-        process = (await self._stack.owner()).process
-        process.suspend()
-        await asyncio.sleep(seconds)
-        process.resume()
-
-    async def _one_is_killed(self, service: str) -> None:
-        assert self._stack.run is not None
-        copies = [child for name, child in self._stack.run.children().items() if name.startswith(service)]
-        self._dice.choice(copies).kill()
+_STORAGE = "SELECT name || ' ' || setting AS said FROM pg_settings WHERE name = ANY($1::text[]) ORDER BY name"
+_SAFE = ["fsync", "full_page_writes", "synchronous_commit"]
 
 
 class Count:
-    """What was done and checked, and what was wrong."""
+    """What was done and looked at, and what was wrong."""
 
     def __init__(self) -> None:
         self.began = time.monotonic()
-        self.faults: Counter[str] = Counter()
-        self.games = self.events = self.frames = self.cards = 0
+        self.games: Counter[str] = Counter()
+        self.served_seconds: defaultdict[str, list[float]] = defaultdict(list)
+        self.tables_served = self.events = self.frames = self.entries = self.milestones = 0
+        self.compared = Compared()
         self.wrong: list[str] = []
 
-    def told(self) -> int:
+    def say(self, line: str) -> None:
+        print(f"{time.monotonic() - self.began:7.1f} s  {line}", flush=True)
+
+    def say_wrong(self, line: str) -> None:
+        self.wrong.append(line)
+        self.say(f"WRONG: {line}")
+
+    @property
+    def checks(self) -> Mapping[str, int]:
+        """Of each kind; none may be 0."""
+        return {
+            "tables that were served again after a fault": self.tables_served,
+            "events replayed, their chain and deals made again": self.events,
+            "frames of players compared with the log": self.frames,
+            "acknowledgements that players wrote down": self.compared.acknowledged,
+            "refusals that players wrote down": self.compared.refused,
+            "turns that may be decided once": self.compared.cards,
+            "entries of the ledger": self.entries,
+            "milestones that arrived in the lobby": self.milestones,
+        }
+
+    def told(self, book: Book) -> int:
         """Prints it all; the exit code."""
-        for name, number in sorted(self.faults.items()):
-            print(f"  {number:5d} x {name.replace('_', ' ')}")
-        print(f"{self.games} games, {self.events} events stored, {self.frames} frames of clients compared with the log")
-        print(f"{len(self.wrong)} things wrong: acknowledged and lost, done twice, coins off, tables stuck")
+        print(f"\n{'fault':46} {'times':>5}   seconds until every table was served again: middle, longest")
+        for name, seconds in sorted(self.served_seconds.items()):
+            print(f"{name:46} {len(seconds):5d}   {sorted(seconds)[len(seconds) // 2]:6.2f} {max(seconds):6.2f}")
+        print(f"\n{sum(self.games.values())} games: {', '.join(f'{n} {game}' for game, n in self.games.most_common())}")
+        print(f"{book.twice} commands sent twice, {book.late} once more later, {book.overtaken} out of order")
+        for name, number in self.checks.items():
+            print(f"{number:9d} {name}")
+        print(f"{len(self.wrong):9d} things wrong: acknowledged and lost, done twice, coins off, tables stuck")
         for line in self.wrong[:20]:
             print(f"  {line}")
-        return 1 if self.wrong or not (self.games and self.frames and self.faults) else 0
+        return 1 if self.wrong or not all(self.checks.values()) else 0
 
 
-async def play(stack: FaultStack, count: Count, *, seed: int, names: list[str]) -> None:
-    """A few tables play while these faults come, one after the other; then everything is proven."""
-    dice = random.Random(seed)
-    async with Darbar(stack.url, backoff=BACKOFF) as darbar:
-        tables = [
-            await long_table(
-                darbar, people=dice.choice((2, 3, 4)), seed=seed * 1000 + number, turn_seconds=TURN_SECONDS
-            )
-            for number in range(TABLES)
-        ]
-        faults = Faults(stack, tables, dice)
-        async with asyncio.TaskGroup() as tasks:
-            for table in tables:
-                tasks.create_task(table.play())
-            for name in names:
-                await _moved_on(tables, count, f"before {name}, seed {seed}")
-                await faults.all[name]()
-                count.faults[name] += 1
-                print(f"  {time.monotonic() - count.began:6.1f} s: {name.replace('_', ' ')}", flush=True)
-                await _moved_on(tables, count, f"after {name}, seed {seed}")
-                await eventually(lambda: _is_ready(stack), seconds=BACK_SECONDS_MAX)
-            for table in tables:
-                table.stop_after_this_game()
-        await _prove(stack, tables, count, seed=seed)
+class FaultRun:
+    """Games are played one after the other at so many tables, while faults come one after the other."""
 
+    def __init__(self, stack: FaultStack, asked: argparse.Namespace) -> None:
+        self._stack = stack
+        self._asked = asked
+        self._weights = SHORT_GAMES if asked.short else EVERY_GAME
+        self._seed = asked.seed * 100_000
+        self._dice = random.Random(asked.seed)
+        self._games: set[SeededGame] = set()
+        self._tables: list[str] = []
+        self._is_over = False
+        self.count = Count()
+        self.book = Book(random.Random(asked.seed))
 
-async def _prove(stack: FaultStack, tables: list[LongTable], count: Count, *, seed: int) -> None:
-    """Replay, chain, deals and coins of each table, and every frame that anybody was shown against what is stored."""
-    for table in tables:
-        count.games += table.guests[0].last_game or 0
-        count.frames += sum(len(guest.seen) for guest in table.guests)
+    async def run(self) -> None:
+        """Until there were enough games, and each fault at least once; then everything is compared."""
+        self.count.say(", ".join(row["said"] for row in await self._stack.stored.ask("postgres", _STORAGE, _SAFE)))
+        kind = noted_in(self.book, UnrulySocket)
+        async with (
+            Darbar(self._stack.url, backoff=BACKOFF, web_socket_type=kind) as darbar,
+            asyncio.TaskGroup() as tasks,
+        ):
+            for _ in range(self._asked.at_once):
+                tasks.create_task(self._keep_playing(darbar))
+            try:
+                await self._hurt()
+            finally:
+                self._is_over = True
+        await self._compare()
+
+    async def _keep_playing(self, darbar: Darbar) -> None:
+        while not self._is_over:
+            self._seed += 1
+            plan = Plan.of(self._seed, self._weights)
+            try:
+                async with asyncio.timeout(GAME_SECONDS_MAX):
+                    await self._play(darbar, plan)
+            except Exception:  # noqa: BLE001  # Whatever it is: it is wrong, and told with its seed.
+                self.count.say_wrong(f"{plan}\n{traceback.format_exc()}")
+
+    async def _play(self, darbar: Darbar, plan: Plan) -> None:
+        game = await opened(darbar, plan, turn_seconds=TURN_SECONDS)
+        self._tables.append(game.table_id)
+        self._games.add(game)
         try:
-            count.events += await table.proven()
-        except AssertionError as error:
-            count.wrong.append(f"seed {seed}, table {table.table_id}: {error}")
-        rows = await stack.stored.ask("tables", _TWICE, table.table_id)
-        count.wrong += [f"seed {seed}, table {table.table_id}: decided twice in turn {dict(row)}" for row in rows]
-    for row in await stack.stored.ask("wallet", _COINS):
-        if any(row.values()):
-            count.wrong.append(f"seed {seed}: coins are off: {dict(row)}")
+            await game.play()
+        finally:
+            self._games.discard(game)
+        events, frames = await game.proven()
+        self.count.events += events
+        self.count.frames += frames
+        self.count.games[plan.game] += 1
+
+    async def _hurt(self) -> None:
+        faults = Faults(self._stack, self._games, self._dice)
+        names = list(SHORT_FAULTS if self._asked.short else faults.all)
+        while not self.count.served_seconds or (
+            sum(self.count.games.values()) < self._asked.games and not self._asked.short
+        ):
+            for name in names:
+                await self._until_begun()
+                await faults.all[name]()
+                await self._served_again(name)
+                await self._ready_again(name)
+                await lasts(PAUSE_SECONDS)
+            self._dice.shuffle(names)
+
+    async def _until_begun(self) -> None:
+        """A fault where nobody plays shows nothing."""
+        await eventually(lambda: len(self._games) >= self._asked.at_once / 2, seconds=BEGUN_SECONDS_MAX)
+
+    async def _served_again(self, name: str) -> None:
+        """Something happens at every table that plays, or its game is over."""
+        began = time.monotonic()
+        before = {game: game.version for game in self._games}
+
+        def waiting() -> list[SeededGame]:
+            return [game for game in before if not game.is_over and game.version <= before[game]]
+
+        try:
+            await eventually(lambda: not waiting(), seconds=STUCK_SECONDS)
+        except AssertionError:
+            for game in waiting():
+                self.count.say_wrong(f"stuck after {name}: {game.where}")
+        seconds = time.monotonic() - began
+        self.count.served_seconds[name].append(seconds)
+        self.count.tables_served += len(before) - len(waiting())
+        played = sum(self.count.games.values())
+        self.count.say(f"{name}: {len(before)} tables served again after {seconds:.2f} s; {played} games so far")
+
+    async def _ready_again(self, name: str) -> None:
+        """Every process is back, too."""
+        try:
+            await eventually(self._is_ready, seconds=READY_SECONDS_MAX)
+        except AssertionError:
+            self.count.say_wrong(f"not whole again after {name}")
+
+    async def _is_ready(self) -> bool:
+        return not await self._stack.missing("")
+
+    async def _compare(self) -> None:
+        """Everything is at rest: what players wrote down, what lies in the databases."""
+        self.count.say(f"{len(self._tables)} logs are compared with what players wrote down")
+        connection = await self._stack.stored.connect("tables")
+        try:
+            for table_id in self._tables:
+                log = [Row(*row) for row in await connection.fetch(LOG, table_id)]
+                self.count.compared.compare(self.book.tables[table_id], log)
+            frozen = await connection.fetch("SELECT table_id, reason, command FROM frozen_table")
+            left_open = await connection.fetch("SELECT table_id FROM open_table")
+        finally:
+            await connection.close()
+        self.count.wrong += self.count.compared.wrong
+        self.count.wrong += [f"frozen: {dict(row)}" for row in frozen] + [f"open: {dict(row)}" for row in left_open]
+        self.count.milestones = await self._stack.stored.milestones_arrived(self._tables)
+        [coins] = await self._stack.stored.ask("wallet", _COINS)
+        self.count.entries = coins["entries"]
+        self.count.wrong += [f"coins: {name} {coins[name]}" for name in ("uneven", "off", "below_zero") if coins[name]]
 
 
-async def _moved_on(tables: list[LongTable], count: Count, when: str) -> None:
-    async def one(table: LongTable) -> None:
-        seen = table.guests[0].table
-        version = seen.version
-        await seen.until(lambda now: now.version > version, seconds=STUCK_SECONDS)
-
-    for table, outcome in zip(tables, await asyncio.gather(*map(one, tables), return_exceptions=True), strict=True):
-        if isinstance(outcome, TimeoutError):
-            count.wrong.append(f"table {table.table_id} is stuck {when}")
-        elif isinstance(outcome, BaseException):
-            raise outcome
-
-
-async def _is_ready(stack: FaultStack) -> bool:
-    return not await stack.missing("")
+def _keep_log(stack: FaultStack) -> None:
+    """What the services said."""
+    assert stack.run is not None
+    LOG_FILE.parent.mkdir(exist_ok=True)
+    LOG_FILE.write_bytes(stack.run.logged_since())
+    print(f"What the services have logged is in {LOG_FILE}")
 
 
 async def main(asked: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="darbar-faults-"))
     folder.chmod(OTHERS_MAY_ENTER)
-    began, count, dice = time.monotonic(), Count(), random.Random(asked.seed)
+    code, began = 0, time.monotonic()
     try:
-        arguments = ("--processes", "--tables", "2", "--copies", "1" if asked.short else "2")
-        async with fault_stack(folder, *arguments, unsafe_storage="0", table_better_place_seconds="3") as stack:
-            seed = asked.seed
-            while not count.games or (count.games < asked.games and not asked.short):
-                names = list(SHORT_FAULTS) if asked.short else dice.sample(sorted(Faults(stack, [], dice).all), 4)
-                await play(stack, count, seed=seed, names=names)
-                print(
-                    f"seed {seed}: {', '.join(names)}; {count.games} games so far, {len(count.wrong)} wrong", flush=True
-                )
-                seed += 1
-        code = count.told()
+        if asked.games:
+            arguments = ("--processes", "--tables", "2", "--copies", "1" if asked.short else "2")
+            settings = {"unsafe_storage": "0", "table_better_place_seconds": "3", "log_level": "warning"}
+            async with fault_stack_behind_a_proxy(folder, *arguments, **settings) as stack:
+                run = FaultRun(stack, asked)
+                try:
+                    await run.run()
+                    code = run.count.told(run.book)
+                finally:
+                    _keep_log(stack)
         if asked.tables:
             code = max(code, await takeover(folder, tables=asked.tables))
     finally:
@@ -224,9 +260,8 @@ async def main(asked: argparse.Namespace) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--games", type=int, default=500, help="how many games at least")
-    parser.add_argument(
-        "--tables", type=int, default=2000, help="open tables of the process that is then lost; 0: none"
-    )
-    parser.add_argument("--short", action="store_true", help="each kind of loss of a table process once, in a minute")
+    parser.add_argument("--games", type=int, default=500, help="how many at least (500); 0: none")
+    parser.add_argument("--at-once", type=int, default=16, help="tables where games are played (16)")
+    parser.add_argument("--tables", type=int, default=2000, help="open tables that are taken over (2000); 0: none")
+    parser.add_argument("--short", action="store_true", help="eight faults once, and short games only")
     sys.exit(asyncio.run(main(parser.parse_args())))

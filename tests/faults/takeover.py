@@ -1,34 +1,124 @@
-"""A table process with thousands of open tables is killed, then a successor is stopped: how long each takes."""
+"""A table process with thousands of tables where people play is killed, then another is stopped: how long each takes.
+
+What players were told meanwhile is compared with the log, as in a fault run.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import random
 import re
+import resource
 import signal
+import statistics
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from uuid import UUID
 
 import aiohttp
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
-from fault_stack import FaultStack, fault_stack, port_of
-from whole_games import BACKOFF
+from fault_stack import FaultStack, Owner, fault_stack, lasts
+from seeded_games import LOG, Compared, Row
+from unruly_sockets import Book, NotingSocket, noted_in
+from whole_games import BACKOFF, SEATS
 
-from darbar_client import Darbar
-from darbar_client.darbar import Player
+from darbar_client import Darbar, DarbarError
+from darbar_client.demo.latencies import Latencies
+from darbar_client.demo.load import LoadPlayer, LoadResult
+from darbar_client.demo.playing import EVENTS_UNREAD_MAX
 from darbar_contracts.frames import PROTOCOL, Hello
 from darbar_kit.testing import eventually
+from darbar_table.shards.placement import shard_of
 
 TAKEOVER_SECONDS_MAX = 8.0
+BACK_SECONDS_MAX = 30.0
 GAP_SECONDS_MAX = 1.0
-PROBE_SECONDS_MAX = 60.0
-AT_ONCE = 20
-_GROUP = re.compile(rb"shards_handed_over.*?seconds[\"=: ]+([0-9.]+)")
+WAIT_SECONDS_MAX = 180.0
+GAME = "court_piece"
+TURN_SECONDS = 60
+THINK_SECONDS = 8.0
+MIDDLE, NEARLY_ALL = 50, 99
+SEATING_AT_ONCE = 24
+TABLES_A_CLIENT = 100
+LOOK_SECONDS = 0.1
+# Whoever was connected to a process that is killed knows it by then.
+LOST_SECONDS_MAX = 3.0
+SETTLE_SECONDS = 10.0
+# A socket has two files at the gateway; everything else needs few.
+FILES_BESIDE = 2000
+# So that one process has all tables; bots and short count-ins as in all tests.
+SETTINGS = {
+    "unsafe_storage": "0",
+    "table_better_place_seconds": "86400",
+    "table_sockets_max": "0",
+    "ready_seconds_max": "120",
+}
+_GROUP = re.compile(rb"shards_handed_over[^\n]*?seconds[\"=: ]+([0-9.]+)")
+_OWNED = "SELECT shard FROM shard WHERE process_id = $1"
+_OTHERS = "SELECT address FROM table_process WHERE process_id <> $1 ORDER BY address"
 
 
-_OWNERS = "SELECT DISTINCT address FROM table_process JOIN shard USING (process_id)"
+class Decisions(Latencies):
+    """When each was sent, and how long its acknowledgement took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[tuple[float, float]] = []
+
+    def note_since(self, began: float) -> None:
+        self.all.append((began, time.monotonic() - began))
+
+    def since(self, moment: float) -> list[float]:
+        """The seconds of those that were sent from then on."""
+        return [seconds for began, seconds in self.all if began >= moment]
+
+
+class Thinker(LoadPlayer):
+    """Plays on, slowly. What ends it is told afterwards: the others go on."""
+
+    failure: DarbarError | None = None
+
+    async def play_on(self) -> None:
+        try:
+            await self.play()
+        except DarbarError as error:
+            self.failure = error
+
+
+class Crowd:
+    """Everybody at all tables."""
+
+    def __init__(self, book: Book) -> None:
+        self.tables: list[list[Thinker]] = []
+        self.book = book
+        self.result = LoadResult()
+        self.result.decisions = self.decisions = Decisions()
+
+    @property
+    def players(self) -> list[Thinker]:
+        return [player for table in self.tables for player in table]
+
+    async def back(self, since: float, is_over: Callable[[], bool]) -> list[float]:
+        """Waits until no more sockets are lost and all of those have caught up again; the seconds of each."""
+        players, lost = self.players, set[Thinker]()
+        seconds: list[float] = []
+        look_at = since
+
+        def are_back() -> bool:
+            nonlocal lost, look_at
+            now = time.monotonic()
+            if now < look_at:
+                return False
+            away = {player for player in players if not player.table.caught_up}
+            seconds.extend([now - since] * len(lost - away))
+            lost, look_at = away, now + LOOK_SECONDS
+            return bool(seconds) and not away and is_over()
+
+        await eventually(are_back, seconds=WAIT_SECONDS_MAX)
+        return seconds
 
 
 class Probe:
@@ -37,90 +127,184 @@ class Probe:
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, token: str) -> None:
         self._socket = socket
         self._hello = msgspec.json.encode(Hello(protocol=PROTOCOL, token=token, version=0)).decode()
-        self.closed = 0
 
     async def answered(self) -> float:
         """Asks for a snapshot; the moment when it came."""
         await self._socket.send_str(self._hello)
         while True:
-            message = await self._socket.receive(timeout=PROBE_SECONDS_MAX)
+            message = await self._socket.receive(timeout=WAIT_SECONDS_MAX)
             if message.type is not aiohttp.WSMsgType.TEXT:
-                self.closed += 1
                 raise AssertionError(f"a relayed socket was closed: {message}")
-            if b'"type":"snapshot"' in message.data.encode():
+            if '"type":"snapshot"' in message.data:
                 return time.monotonic()
+            if '"type":"refused"' in message.data:
+                await self._socket.send_str(self._hello)
 
 
 async def takeover(folder: Path, *, tables: int) -> int:
-    """Prints both times; 1 when one of them is too long."""
-    arguments = ("--processes", "--tables", "3")
-    # So that one process has all tables, and another one all sockets.
-    settings = {"table_better_place_seconds": "86400", "table_sockets_max": "0"}
-    async with fault_stack(folder, *arguments, unsafe_storage="0", **settings) as stack:
-        place = await _place_of_nobody(stack)
-        async with _probes(stack, tables, place) as probes:
-            owner = await stack.owner()
-            began = time.monotonic()
-            owner.process.kill()
-            taken = max(await asyncio.gather(*(probe.answered() for probe in probes))) - began
-            print(f"kill -9 of the owner of {tables} tables: every table answered over a relay after {taken:.2f} s")
+    """Prints what it took; 1 when it was too long, or anything was lost."""
+    people = _people(tables)
+    async with fault_stack(folder, "--processes", "--tables", "2", **SETTINGS) as stack:
+        owner = await stack.owner()
+        async with _crowd(stack, owner, tables=tables, people=people) as crowd:
+            is_good = await _killed(stack, owner, crowd)
             await stack.ready()
-            assert stack.run is not None
-            successor = await _other_owner(stack, place)
-            heard = len(stack.run.logged_since())
-            began = time.monotonic()
-            successor.send_signal(signal.SIGTERM)
-            await eventually(lambda: has_ended(successor), seconds=PROBE_SECONDS_MAX)
-            stopped = time.monotonic() - began
-            await asyncio.gather(*(probe.answered() for probe in probes))
-            gaps = [float(found) for found in _GROUP.findall(stack.run.logged_since(heard))]
-            longest = max(gaps, default=0.0)
-            print(f"SIGTERM of an owner: {len(gaps)} groups went in {stopped:.2f} s, the longest in {longest:.3f} s")
-    is_good = taken <= TAKEOVER_SECONDS_MAX and gaps and longest < GAP_SECONDS_MAX
-    print(f"targets: {TAKEOVER_SECONDS_MAX:g} s and {GAP_SECONDS_MAX:g} s; {'met' if is_good else 'NOT met'}")
+            await lasts(SETTLE_SECONDS)
+            is_good = await _stopped(stack, crowd) and is_good
+            failures = [str(player.failure) for player in crowd.players if player.failure is not None]
+        is_good = await _compared(stack, crowd, failures) and is_good
+    print(f"targets: {TAKEOVER_SECONDS_MAX:g} s, {BACK_SECONDS_MAX:g} s, {GAP_SECONDS_MAX:g} s, nothing lost: ", end="")
+    print("met" if is_good else "NOT met", flush=True)
     return 0 if is_good else 1
 
 
-@asynccontextmanager
-async def _probes(stack: FaultStack, tables: int, place: str) -> AsyncIterator[list[Probe]]:
-    """Of each table, one socket at this process."""
-    async with Darbar(stack.url, backoff=BACKOFF) as darbar, AsyncExitStack() as ends:
-        session = await ends.enter_async_context(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
-        turn = asyncio.Semaphore(AT_ONCE)
+def _people(tables: int) -> int:
+    """How many at each table may have a socket, as files go."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    people = min(SEATS, (most - FILES_BESIDE) // (2 * tables))
+    if people < SEATS:
+        print(f"a process may have {most} files: {people} people at each table in place of {SEATS}")
+    return people
 
-        async def one() -> Probe:
+
+async def _killed(stack: FaultStack, owner: Owner, crowd: Crowd) -> bool:
+    place = str((await stack.stored.ask("tables", _OTHERS, owner.process_id))[0]["address"])
+    async with _probes(crowd, place) as probes:
+        began = time.monotonic()
+        owner.process.kill()
+        back, answered = await asyncio.gather(
+            crowd.back(began, lambda: time.monotonic() > began + LOST_SECONDS_MAX),
+            asyncio.gather(*(probe.answered() for probe in probes)),
+        )
+    taken = [moment - began for moment in answered]
+    print(f"kill -9: {len(taken)} tables answered over the relay {_spread(taken)}")
+    print(f"         {len(back)} sockets back {_spread(back)}", flush=True)
+    return max(taken) <= TAKEOVER_SECONDS_MAX and _share(back, NEARLY_ALL) <= BACK_SECONDS_MAX
+
+
+async def _stopped(stack: FaultStack, crowd: Crowd) -> bool:
+    assert stack.run is not None
+    owner = await stack.owner()
+    owned = {row["shard"] for row in await stack.stored.ask("tables", _OWNED, owner.process_id)}
+    tables = sum(shard_of(UUID(table[0].table.table_id)) in owned for table in crowd.tables)
+    heard = len(stack.run.logged_since())
+    began = time.monotonic()
+    owner.process.send_signal(signal.SIGTERM)
+    back = await crowd.back(began, lambda: _has_ended(owner.process))
+    stopped = time.monotonic() - began
+    await lasts(SETTLE_SECONDS)
+    gaps = [float(found) for found in _GROUP.findall(stack.run.logged_since(heard))]
+    decided = crowd.decisions.since(began)
+    print(
+        f"SIGTERM: {tables} tables in {len(gaps)} groups went in {stopped:.1f} s; each was served again {_spread(gaps)}"
+    )
+    print(f"         {len(back)} sockets elsewhere {_spread(back)}")
+    print(f"         {len(decided)} decisions from then on were acknowledged {_spread(decided)}", flush=True)
+    return bool(gaps) and max(gaps) < GAP_SECONDS_MAX
+
+
+async def _compared(stack: FaultStack, crowd: Crowd, failures: Sequence[str]) -> bool:
+    compared = Compared()
+    connection = await stack.stored.connect("tables")
+    try:
+        for table_id, answers in crowd.book.tables.items():
+            compared.compare(answers, [Row(*row) for row in await connection.fetch(LOG, table_id)])
+    finally:
+        await connection.close()
+    codes = sorted({code for answers in crowd.book.tables.values() for code in answers.refused.values()})
+    wrong = [*compared.wrong, *failures]
+    print(f"{compared.acknowledged} acknowledgements and {compared.cards} turns compared: {len(wrong)} wrong")
+    print(f"{compared.refused} commands refused{f', with {codes}' if codes else ''}", flush=True)
+    for line in wrong[:20]:
+        print(f"  {line}")
+    return compared.acknowledged > 0 and compared.refused == 0 and not wrong
+
+
+def _share(seconds: Sequence[float], percent: int) -> float:
+    return statistics.quantiles(seconds, n=100)[percent - 1] if len(seconds) > 1 else max(seconds)
+
+
+def _spread(seconds: Sequence[float]) -> str:
+    if not seconds:
+        return "(none)"
+    middle, nearly = (_share(seconds, percent) for percent in (MIDDLE, NEARLY_ALL))
+    return f"after {middle:.2f} s in the middle, {nearly:.2f} s for 99 %, {max(seconds):.2f} s at the most"
+
+
+@asynccontextmanager
+async def _crowd(stack: FaultStack, owner: Owner, *, tables: int, people: int) -> AsyncIterator[Crowd]:
+    """So many tables of this process, with people who play at each."""
+    owned = {row["shard"] for row in await stack.stored.ask("tables", _OWNED, owner.process_id)}
+    crowd = Crowd(Book(random.Random(1)))
+    began = time.monotonic()
+    async with AsyncExitStack() as ends:
+        seating = asyncio.Semaphore(SEATING_AT_ONCE)
+        clients = [
+            await ends.enter_async_context(
+                Darbar(stack.url, backoff=BACKOFF, web_socket_type=noted_in(crowd.book, NotingSocket))
+            )
+            for _ in range(0, tables, TABLES_A_CLIENT)
+        ]
+        playing: list[asyncio.Task[None]] = []
+
+        async def one(number: int) -> list[Thinker]:
+            darbar = clients[number // TABLES_A_CLIENT]
+            table = await _seated(darbar, owned, crowd.result, people=people, seed=number, turn=seating)
+            playing.extend(asyncio.create_task(player.play_on()) for player in table)
+            return table
+
+        crowd.tables = await asyncio.gather(*map(one, range(tables)))
+        now = time.monotonic()
+        print(f"{tables} tables of one process, {tables * people} sockets, after {now - began:.0f} s", flush=True)
+        await lasts(SETTLE_SECONDS)
+        decided = crowd.decisions.since(now)
+        print(f"{len(decided) / SETTLE_SECONDS:.0f} decisions a second, acknowledged {_spread(decided)}", flush=True)
+        try:
+            yield crowd
+        finally:
+            for task in playing:
+                task.cancel()
+            await asyncio.wait(playing)
+
+
+async def _seated(
+    darbar: Darbar, owned: set[int], result: LoadResult, *, people: int, seed: int, turn: asyncio.Semaphore
+) -> list[Thinker]:
+    """People at a table that lies in one of these shards; what lies elsewhere is left to itself."""
+    async with turn:
+        while True:
+            players = [await darbar.guest() for _ in range(people)]
+            ref = await players[0].create_table(GAME, turn_seconds=TURN_SECONDS)
+            if shard_of(UUID(ref.table_id)) in owned:
+                break
+        sockets = [await player.join(ref, fair=False, events_unread_max=EVENTS_UNREAD_MAX) for player in players]
+        for socket in sockets[1:]:
+            await socket.sit()
+        if people < SEATS:
+            await sockets[0].start_now()
+        return [
+            Thinker(player, socket, random.Random(f"{seed}/{number}"), think_seconds=THINK_SECONDS, result=result)
+            for number, (player, socket) in enumerate(zip(players, sockets, strict=True))
+        ]
+
+
+@asynccontextmanager
+async def _probes(crowd: Crowd, place: str) -> AsyncIterator[list[Probe]]:
+    """Of each table, one socket more at this process."""
+    async with AsyncExitStack() as ends:
+        session = await ends.enter_async_context(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
+        turn = asyncio.Semaphore(SEATING_AT_ONCE)
+
+        async def one(host: Thinker) -> Probe:
             async with turn:
-                player = await darbar.guest()
-                await eventually(lambda: _has_coins(player), seconds=PROBE_SECONDS_MAX)
-                ref = await player.create_table("court_piece")
-                socket = await session.ws_connect(f"http://{place}/play/tables/{ref.table_id}/socket")
-                probe = Probe(socket, await player.tokens.access())
+                socket = await session.ws_connect(f"http://{place}/play/tables/{host.table.table_id}/socket")
+                probe = Probe(socket, await host.player.tokens.access())
                 await probe.answered()
                 return probe
 
-        yield await asyncio.gather(*(one() for _ in range(tables)))
+        yield await asyncio.gather(*(one(table[0]) for table in crowd.tables))
 
 
-async def _has_coins(player: Player) -> bool:
-    return (await player.wallet()).balance_coins > 0
-
-
-async def _place_of_nobody(stack: FaultStack) -> str:
-    """The address of a table process that owns no shard."""
-    owner = (await stack.owner()).address
-    places = await stack.stored.ask("tables", "SELECT address FROM table_process ORDER BY address")
-    return next(str(row["address"]) for row in places if row["address"] != owner)
-
-
-async def _other_owner(stack: FaultStack, place: str) -> psutil.Process:
-    """A process that owns shards and has none of the sockets."""
-    owners = await stack.stored.ask(
-        "tables", "SELECT DISTINCT address FROM table_process JOIN shard USING (process_id)"
-    )
-    [address] = [row["address"] for row in owners if row["address"] != place]
-    assert stack.run is not None
-    return next(child for child in stack.run.children().values() if port_of(child) == address.rpartition(":")[2])
-
-
-def has_ended(process: psutil.Process) -> bool:
+def _has_ended(process: psutil.Process) -> bool:
     return not process.is_running() or bool(process.status() == psutil.STATUS_ZOMBIE)

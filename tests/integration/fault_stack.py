@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from darbar_kit.embedded.postgres import PostgresServer
 from darbar_kit.metrics import parsed
 from darbar_kit.settings import load
 from darbar_kit.testing import eventually
+from darbar_kit.testing.cutting_proxy import CuttingProxy
 from darbar_kit.testing.faults import keep_ending_sessions
 from darbar_local.testing import Darbar as Run
 from darbar_local.testing import run
@@ -41,6 +43,12 @@ class OutageSettings(msgspec.Struct, frozen=True, kw_only=True):
     """With DARBAR_TEST_LONG=1 outages last as long as they do in the world; without, as short as still shows all."""
 
     long: bool = False
+
+
+async def lasts(duration_seconds: float) -> None:
+    """What a fault does before it is over."""
+    end = time.monotonic() + duration_seconds
+    await eventually(lambda: time.monotonic() >= end, seconds=duration_seconds + 1)
 
 
 def seconds(*, short: float, long: float) -> float:
@@ -63,9 +71,13 @@ SELECT process_id, address FROM table_process JOIN shard USING (process_id)
 
 
 class FaultStack:
-    """The servers, and the run of Darbar over them."""
+    """The servers, and the run of Darbar over them. `proxy`, when there is one, is between Darbar and PostgreSQL."""
 
-    def __init__(self, folder: Path, arguments: tuple[str, ...], settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, arguments: tuple[str, ...], settings: Mapping[str, str], *, has_proxy: bool = False
+    ) -> None:
+        self._has_proxy = has_proxy
+        self.proxy: CuttingProxy | None = None
         self._settings = {**SETTINGS, **settings}
         self.postgres = PostgresServer(folder / "postgres", unsafe=self._settings[UNSAFE] == "1")
         self.nats = NatsServer(folder / "nats")
@@ -73,18 +85,21 @@ class FaultStack:
         self._arguments = arguments
         self._ends = contextlib.AsyncExitStack()
         self.url = ""
-        self.database_url = ""
+        self.database_url = self._proxy_url = ""
         self.run: Run | None = None
 
     async def start_servers(self) -> None:
         self.database_url = await self.postgres.start()
+        if self._has_proxy:
+            self.proxy = CuttingProxy(self.database_url)
+            self._proxy_url = await self.proxy.start()
         await self.nats.start()
 
     async def start(self) -> None:
         """Darbar itself, over the servers as they are."""
         variables = {
             **self._settings,
-            "DATABASE_URL": self.database_url,
+            "DATABASE_URL": self._proxy_url or self.database_url,
             "NATS_URL": self.nats.url("operator"),
         }
         self._ends = contextlib.AsyncExitStack()
@@ -98,6 +113,8 @@ class FaultStack:
 
     async def stop_servers(self) -> None:
         await self.nats.stop()
+        if self.proxy is not None:
+            await self.proxy.stop()
         await self.postgres.stop()
 
     async def ready(self) -> None:
@@ -146,12 +163,21 @@ class FaultStack:
 
     async def silence_postgres(self, duration_seconds: float) -> None:
         """PostgreSQL hears nothing and says nothing; its connections stay open."""
+        with _suspended(await self._postgres_process()):
+            await lasts(duration_seconds)
+
+    async def crash_postgres(self) -> None:
+        """It ends at once and writes nothing any more; then it is started again, and recovers."""
+        (await self._postgres_process()).send_signal(signal.SIGQUIT)
+        await self.postgres.until_lost()
+        await self.postgres.start_again()
+
+    async def _postgres_process(self) -> psutil.Process:
         connection = await self.stored.connect("postgres")
-        server = psutil.Process(await connection.fetchval("SELECT pg_backend_pid()")).parent()
-        await connection.close()
-        with _suspended(server):
-            end = time.monotonic() + duration_seconds
-            await eventually(lambda: time.monotonic() >= end, seconds=duration_seconds + 1)
+        try:
+            return psutil.Process(await connection.fetchval("SELECT pg_backend_pid()")).parent()
+        finally:
+            await connection.close()
 
     def _port(self) -> str:
         """The same one after a new start, so that clients find it again."""
@@ -183,8 +209,20 @@ async def fault_stack(parent: Path, *arguments: str, **settings: str) -> AsyncIt
     """Started and, whatever the test did to it, stopped. `settings` are variables without DARBAR_; unsafe_storage="0":
     what is acknowledged is on a disk.
     """
-    variables = {f"DARBAR_{name.upper()}": value for name, value in settings.items()}
-    stack = FaultStack(new_folder(parent, "hurt"), arguments, variables)
+    async with _run(FaultStack(new_folder(parent, "hurt"), arguments, _variables(settings))) as stack:
+        yield stack
+
+
+@asynccontextmanager
+async def fault_stack_behind_a_proxy(parent: Path, *arguments: str, **settings: str) -> AsyncIterator[FaultStack]:
+    """The same with a proxy between Darbar and PostgreSQL, which cuts connections when it is told to."""
+    stack = FaultStack(new_folder(parent, "hurt"), arguments, _variables(settings), has_proxy=True)
+    async with _run(stack):
+        yield stack
+
+
+@asynccontextmanager
+async def _run(stack: FaultStack) -> AsyncIterator[FaultStack]:
     await stack.start_servers()
     try:
         await stack.start()
@@ -192,3 +230,7 @@ async def fault_stack(parent: Path, *arguments: str, **settings: str) -> AsyncIt
     finally:
         await stack.stop()
         await stack.stop_servers()
+
+
+def _variables(settings: Mapping[str, str]) -> dict[str, str]:
+    return {f"DARBAR_{name.upper()}": value for name, value in settings.items()}

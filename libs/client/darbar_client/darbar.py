@@ -47,17 +47,29 @@ _Answer = TypeVar("_Answer")
 
 
 class Darbar:
-    """A server, for as long as the `async with` lasts; all sockets opened from it end with it."""
+    """A server, for as long as the `async with` lasts; all sockets opened from it end with it.
 
-    def __init__(self, base_url: str, *, backoff: Backoff | None = None) -> None:
+    `web_socket_type`: another kind of aiohttp's, to look at what is said or to lose some of it.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        backoff: Backoff | None = None,
+        web_socket_type: type[aiohttp.ClientWebSocketResponse] = aiohttp.ClientWebSocketResponse,
+    ) -> None:
         self._base_url = base_url
+        self._web_socket_type = web_socket_type
         self._backoff = backoff or Backoff()
         self._tasks = asyncio.TaskGroup()
         self._sockets: set[TableSocket] = set()
 
     async def __aenter__(self) -> Darbar:
         # A load generator holds thousands of sockets: the server has limits, this end needs none.
-        self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0), ws_response_class=self._web_socket_type
+        )
         self._http = Http(self._session, self._base_url, self._backoff)
         self._decisions = DecisionFrames()
         self._decoder = msgspec.json.Decoder(AnyServerFrame)
