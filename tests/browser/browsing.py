@@ -15,7 +15,10 @@ from whole_games import BACKOFF, local_server, new_folder
 
 from darbar_client import Darbar
 from darbar_client.darbar import Player
+from darbar_client.demo.local_server import LocalServer
 from darbar_contracts.api import Session, TableRef
+from darbar_local.exit_codes import ExitCode
+from darbar_local.testing import run
 
 Size = tuple[int, int]
 Theme = Literal["dark", "light"]
@@ -29,12 +32,16 @@ GAME_MS_MAX: Final = 120_000
 # A second tap only costs a test time.
 SETTINGS: Final[Mapping[str, object]] = {"oneTap": True}
 
-# What moves has arrived; the ring of the turn never does.
+# What moves has arrived, and what comes and goes has gone; the ring of the turn never does. What a click has begun is
+# there two frames later.
 AT_REST: Final = """
-() => document.getAnimations().every(
-    (moving) => moving.playState !== "running" || moving.effect.target.tagName === "circle"
-      || moving.effect.getTiming().iterations === Infinity
-  ) && [...document.images].every((image) => image.complete)
+async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const rests = (moving) => !["running", "paused"].includes(moving.playState)
+    || moving.effect.target.tagName === "circle" || moving.effect.getTiming().iterations === Infinity;
+  return document.getAnimations().every(rests) && [...document.images].every((image) => image.complete)
+    && !document.querySelector("[data-joined], [data-loading], [role=alert]");
+}
 """
 
 # Plays by the page's own buttons: one step for each version of the table, until there is what is looked for.
@@ -114,7 +121,17 @@ class Browsing:
 
     browser: Browser
     darbar: Darbar
-    url: str
+    server: LocalServer
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    async def announce(self, *line: str) -> None:
+        """As operators do, with `darbar announce`."""
+        data = self.server.log.parent / "data"
+        async with run("announce", *line, "--data", str(data), variables={}) as announcing:
+            assert await announcing.end() == (ExitCode.FINE, "")
 
     async def account(self, name: str | None = None) -> tuple[Player, Session]:
         body = {"name": name, "avatar": "kite"}
@@ -181,4 +198,4 @@ async def browsing(browser: Browser, folder: Path, settings: Mapping[str, str]) 
         local_server(new_folder(folder, "server"), settings) as server,
         Darbar(server.url, backoff=BACKOFF) as darbar,
     ):
-        yield Browsing(browser, darbar, server.url)
+        yield Browsing(browser, darbar, server)

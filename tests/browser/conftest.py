@@ -14,8 +14,8 @@ from chromium import ARGUMENTS, executable
 from playwright.async_api import Browser, async_playwright
 from whole_games import OTHERS_MAY_ENTER
 
-# Count-ins are long enough to be seen. A button ends them.
-COUNT_IN: dict[str, str] = {"DARBAR_TABLE_COUNT_IN_SECONDS": "7"}
+# What is there between two rounds stays until it was looked at. A button ends it.
+COUNT_IN: dict[str, str] = {"DARBAR_TABLE_COUNT_IN_SECONDS": "30"}
 # Bots that take their time: something can happen between two cards.
 CALM = {**COUNT_IN, "DARBAR_TABLE_BOT_PAUSE_SECONDS_MIN": "0.6", "DARBAR_TABLE_BOT_PAUSE_SECONDS_MAX": "0.9"}
 BUILT = Path(__file__).parents[2] / "web/dist/index.html"

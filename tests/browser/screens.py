@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
-from browsing import WAIT_MS, Browsing, Guest, Size, Theme
+from browsing import SETTINGS, WAIT_MS, Browsing, Guest, Size, Theme
 from playwright.async_api import Page, expect
 
 Show = Callable[[str, Page], Awaitable[None]]
@@ -25,7 +25,7 @@ TRICK = f"main:has({TURN}):has([data-trick] img)"
 ROUND_OVER = "[data-result=round]"
 GAME_OVER = "[data-result=game]"
 
-PAGES = ("create", "tables", "rules", "leaders", "profile", "wallet", "settings", "blocked")
+PAGES = ("create", "tables", "rules", "rules/king_20", "leaders", "profile", "wallet", "settings", "blocked")
 # Game, options, and what is waited for, with the screen's name.
 TABLES: tuple[tuple[str, Mapping[str, object], tuple[tuple[str, str], ...]], ...] = (
     (
@@ -52,8 +52,8 @@ async def beside_the_table(browsing: Browsing, show: Show, size: Size, theme: Th
         for name in PAGES:
             await page.goto(f"{guest.url}/#/{name}")
             await expect(page.get_by_role("button", name="Back")).to_be_visible(timeout=WAIT_MS)
-            await page.wait_for_load_state("networkidle")
-            await show(name, page)
+            await expect(page.locator("[data-loading]")).to_have_count(0, timeout=WAIT_MS)
+            await show(name.replace("/", " "), page)
 
 
 async def before_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
@@ -63,7 +63,14 @@ async def before_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme
         await show("waiting", page)
         await page.get_by_role("button", name="Menu").click()
         await show("menu", page)
+        await page.get_by_role("button", name="Invite").click()
+        await show("invite", page)
         await page.get_by_role("button", name="Close").click()
+        await browsing.announce("Maintenance at 22:00, for ten minutes")
+        await expect(page.get_by_text("Maintenance at 22:00")).to_be_visible(timeout=WAIT_MS)
+        await show("announcement", page)
+        await browsing.announce("--end")
+        await expect(page.get_by_text("Maintenance at 22:00")).to_be_hidden(timeout=WAIT_MS)
         await page.locator("[data-do=start]").click()
         await expect(page.locator("[data-phase=counting_in]")).to_be_visible()
         await show("count in", page)
@@ -114,4 +121,15 @@ async def after_a_game(browsing: Browsing, show: Show, size: Size, theme: Theme)
         await show("replay", page)
 
 
-EVERYTHING: tuple[Visit, ...] = (beside_the_table, before_a_game, at_tables, after_a_game)
+async def from_right_to_left(browsing: Browsing, show: Show, size: Size, theme: Theme) -> None:
+    async with browsing.guest(size=size, theme=theme, settings={**SETTINGS, "language": "ur"}) as guest:
+        await guest.page.goto(guest.url)
+        await expect(guest.page.locator("h1")).to_be_visible(timeout=WAIT_MS)
+        await show("urdu home", guest.page)
+        await guest.open(await guest.player.create_table("court_piece", turn_seconds=30, bot_level="easy"))
+        await guest.start()
+        await guest.play_until(TRICK)
+        await show("urdu turn", guest.page)
+
+
+EVERYTHING: tuple[Visit, ...] = (beside_the_table, before_a_game, at_tables, after_a_game, from_right_to_left)

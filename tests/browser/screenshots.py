@@ -18,6 +18,7 @@ from whole_games import OTHERS_MAY_ENTER
 
 PLACE: Final = Path(__file__).parents[2] / "docs/screens"
 JPEG_QUALITY: Final = 58
+# Long enough to be seen, and as short as everywhere.
 COUNT_IN: Final = {"DARBAR_TABLE_COUNT_IN_SECONDS": "7"}
 SIZES: Final[tuple[tuple[Size, Theme], ...]] = (
     (PHONE, "dark"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browsing import LAPTOP, PHONE, SETTINGS, Browsing, Size
+import screens
+from browsing import AT_REST, LAPTOP, PHONE, SETTINGS, WAIT_MS, Browsing, Size
+from playwright.async_api import expect
 
 # Of each card, what lies where its index is.
 UNSEEN = """
@@ -13,6 +15,41 @@ UNSEEN = """
   return seen === card ? [] : [card.ariaLabel];
 })
 """
+
+
+# Text that its box cuts off, and what sticks out at a side.
+CUT = """
+() => {
+  const shown = (node) => node.offsetParent !== null && !node.closest(".unseen, [aria-hidden=true]");
+  const words = [...document.querySelectorAll("h1, h2, p, button, a, label, th, td, small, strong, summary")].filter(shown);
+  const cut = words.filter((node) => {
+    const { left, right } = node.getBoundingClientRect();
+    return left < -1 || right > innerWidth + 1 || (node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0
+      && getComputedStyle(node).overflowX !== "visible");
+  });
+  return cut.map((node) => node.textContent.trim().slice(0, 60));
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["ur", "hi", "ru", "tr"])
+async def test_on_a_phone_no_page_is_wider_than_the_screen_in_any_language(quick: Browsing, language: str) -> None:
+    async with quick.guest(size=PHONE, settings={**SETTINGS, "language": language}) as guest:
+        page = guest.page
+        cut: dict[str, list[str]] = {}
+        for name in ("", *screens.PAGES, "rules/kings_and_rebels"):
+            await page.goto(f"{guest.url}/#/{name}")
+            await expect(page.locator("h1")).to_be_visible(timeout=WAIT_MS)
+            await expect(page.locator("[data-loading]")).to_have_count(0, timeout=WAIT_MS)
+            await page.wait_for_function(AT_REST)
+            cut[name] = await page.evaluate(CUT)
+        ref = await guest.player.create_table("king_short", turn_seconds=30, bot_level="easy")
+        await guest.open(ref)
+        cut["waiting"] = await page.evaluate(CUT)
+        await guest.start()
+        await guest.play_until("[data-result]")
+        cut["result"] = await page.evaluate(CUT)
+        assert {name: found for name, found in cut.items() if found} == {}
 
 
 @pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from browsing import PHONE, WAIT_MS, Browsing, Guest
 from playwright.async_api import Page, expect
 
@@ -22,6 +24,12 @@ async def test_a_friend_comes_by_the_code_and_both_speak_until_one_is_muted(quic
         await say(host.page, "Thank you")
         await expect(friend.page.get_by_role("group", name=host.player.name).get_by_text("Thank you")).to_be_visible()
         assert await seat.get_by_text("Hello").count() == 0
+
+        await host.page.reload()
+        await host.page.get_by_role("button", name=f"{friend.player.name}: more").click(timeout=WAIT_MS)
+        await host.page.get_by_role("button", name="Hear again").click()
+        await say(friend.page, "Good luck")
+        await expect(seat.get_by_text("Good luck")).to_be_visible(timeout=WAIT_MS)
 
 
 async def test_the_host_blocks_a_player_and_sends_them_away(quick: Browsing) -> None:
@@ -54,6 +62,61 @@ async def test_a_voice_note_from_the_microphone_is_heard_by_the_other_and_can_be
         await expect(host.page.get_by_text("Somebody will listen to it")).to_be_visible(timeout=WAIT_MS)
 
 
+# The ring around the microphone has gone so far.
+SPOKEN = """
+(share) => {
+  const { strokeDasharray: all, strokeDashoffset: left } = getComputedStyle(document.querySelector("circle.done"));
+  return 1 - parseFloat(left) / parseFloat(all) > share;
+}
+"""
+
+
+async def test_four_people_play_a_round_and_hear_a_note_that_one_records_while_holding_the_button(
+    quick: Browsing,
+) -> None:
+    async with (
+        quick.at_table("court_piece", options={"trump": "open"}) as host,
+        quick.guest(size=PHONE) as ann,
+        quick.guest() as ben,
+        quick.guest() as cyn,
+    ):
+        for friend in (ann, ben, cyn):
+            await comes_by_the_code(friend, host)
+        await host.page.locator("[data-do=deal]").click(timeout=WAIT_MS)
+        for guest in (host, ann, ben, cyn):
+            await expect(guest.page.locator("[data-phase=playing]")).to_be_visible(timeout=WAIT_MS)
+
+        await ben.page.get_by_role("button", name="Say something").click()
+        await ben.page.get_by_role("button", name="Send voice note").hover()
+        await ben.page.mouse.down()
+        await expect(ben.page.get_by_text("let go to send")).to_be_visible(timeout=WAIT_MS)
+        await ben.page.wait_for_function(SPOKEN, arg=0.3)
+        await ben.page.mouse.up()
+        for listener in (host, ann, cyn):
+            await expect(listener.page.locator("[data-microphone=playing]")).to_be_visible(timeout=WAIT_MS)
+        await ben.page.get_by_role("button", name="Say something").click()
+        await expect(ben.page.get_by_role("button", name="Send voice note")).to_be_disabled()
+        await expect(ben.page.get_by_text("You have had your voice note of this round")).to_be_visible()
+        await ben.page.get_by_role("button", name="Close").click()
+
+        table = (host, ann, ben, cyn)
+        await asyncio.gather(*(guest.play_until("[data-result=round]") for guest in table))
+        # Bets are shared out, and everybody is asked whether they are ready: then nothing comes for a while.
+        for guest in table:
+            await expect(guest.page.locator("[data-do=ready]")).to_be_visible(timeout=WAIT_MS)
+        version = max([await guest.version() for guest in table])
+        for guest in table:
+            await expect(guest.page.locator(f"[data-version='{version}']")).to_be_visible(timeout=WAIT_MS)
+
+
+async def test_without_another_person_no_voice_note_is_offered_and_it_is_said_why(quick: Browsing) -> None:
+    async with quick.at_table("court_piece") as host:
+        await host.start()
+        await host.page.get_by_role("button", name="Say something").click()
+        await expect(host.page.get_by_role("button", name="Send voice note")).to_be_disabled()
+        await expect(host.page.get_by_text("Voice notes are for games with other people")).to_be_visible()
+
+
 REFUSES = """
 () => {
   navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("", "NotAllowedError"); };
@@ -62,7 +125,9 @@ REFUSES = """
 
 
 async def test_a_microphone_that_is_refused_is_said_plainly(quick: Browsing) -> None:
-    async with quick.at_table("court_piece") as host:
+    async with quick.at_table("court_piece") as host, quick.guest() as friend:
+        await comes_by_the_code(friend, host)
+        await host.start()
         await host.page.evaluate(REFUSES)
         await host.page.get_by_role("button", name="Say something").click()
         await host.page.get_by_role("button", name="Send voice note").click()

@@ -15,6 +15,7 @@ import msgspec
 from darbar_contracts import api
 from darbar_contracts.frames import TABLE_FRAMES, AnyServerFrame
 from darbar_contracts.reading import DecisionFrames
+from darbar_contracts.voice import VoiceRights
 from darbar_contracts.wallet import EntryList, WalletView
 from darbar_rules.games import ALL
 
@@ -49,7 +50,7 @@ class Schema(msgspec.Struct, frozen=True, rename=_RENAMED):
 
 def typescript() -> str:
     """The whole module."""
-    asked = [*_structs(api.__dict__), EntryList, WalletView]
+    asked = [*_structs(api.__dict__), EntryList, WalletView, VoiceRights]
     decisions = list(DecisionFrames().by_kind.values())
     views = [game.view_type for game in ALL]
     frames = get_args(AnyServerFrame)

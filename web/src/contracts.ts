@@ -893,6 +893,19 @@ export interface UploadTicketGiven {
   ticket: string;
 }
 
+/** Since when and until when (None: for good) somebody sends no notes, and why. */
+export interface VoiceBan {
+  since: string;
+  until: string | null;
+  reason: string;
+}
+
+/** `ban` None: the account may send notes. */
+export interface VoiceRights {
+  account_id: string;
+  ban?: VoiceBan | null;
+}
+
 /** A vote that runs, the same for everybody: who has asked, who has agreed, who has not answered yet. */
 export interface VoteView {
   number: number;

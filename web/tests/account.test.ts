@@ -101,7 +101,7 @@ it("a leaderboard goes back week by week, and not into weeks to come", async () 
   answers["/v1/leaderboards/court_piece?week=2026-W49"] = { game: "court_piece", week: "2026-W49", leaders: [], next: null };
   answers["/v1/leaderboards/court_piece?week=2026-W48"] = { game: "court_piece", week: "2026-W48", leaders: [{ ...PLAYER, place: 1, played: 9, won: 8, points: 70 }], next: null };
   render(Leaders, props());
-  await screen.findByText("Nobody has won this game in this week yet.");
+  await screen.findByText("Nobody has won this game this week yet.");
   expect(screen.getByRole<HTMLButtonElement>("button", { name: "Week after" }).disabled).toBe(true);
   await fireEvent.click(screen.getByRole("button", { name: "Week before" }));
   expect((await screen.findByRole("link", { name: "Omar" })).getAttribute("href")).toBe("#/player/h1");

@@ -3,6 +3,7 @@ import { lookOf, place, whyNot } from "../src/model/look";
 import type { Board } from "../src/model/board";
 import { NOTHING, type State } from "../src/model/state";
 import type { Legal } from "../src/contracts";
+import { say } from "../src/words/words";
 import { recorded } from "./recorded";
 import { TABLE } from "./table";
 
@@ -100,6 +101,12 @@ describe("decisions that are not cards of the trick", () => {
       max: 2,
     });
   });
+});
+
+it.each(["king_20", "king_short", "king_long", "kings_and_rebels"])("in %s a seat shows after a round what its total is, and counts no round twice", (game) => {
+  const { board, ...state } = stateWhere(game, (seen) => seen.ended !== null);
+  const look = lookOf({ ...state, board }, WISHES)!;
+  expect(look.seats.map(({ note }) => note)).toEqual(board!.totals.map((count) => say("note.points", { count })));
 });
 
 it("whoever has not answered a vote is asked", () => {

@@ -1,12 +1,18 @@
 /** What is asked over HTTP about games and tables. */
 
-import type { Catalogue, NewTable, QuickPlay, TableList, TableListed, TableRef, TableSeen } from "../contracts";
+import type { Catalogue, NewTable, QuickPlay, TableList, TableListed, TableRef, TableSeen, TermsLimits } from "../contracts";
 import { ask } from "./http";
 import { asAccount } from "./session";
+
+const BET_COINS_USUAL = 25;
 
 export const catalogue = (): Promise<Catalogue> => ask<Catalogue>("GET", "/v1/games");
 
 export const create = (terms: NewTable): Promise<TableRef> => asAccount<TableRef>("POST", "/v1/tables", { body: terms });
+
+/** Nobody but bots waits there, and it may be somebody's first game: each turn has all the time there is. */
+export const againstBots = (game: string, { bet_coins_min, turn_seconds_max }: TermsLimits): Promise<TableRef> =>
+  create({ game, bet_coins: bet_coins_min ?? BET_COINS_USUAL, turn_seconds: turn_seconds_max ?? null });
 
 /** A seat at a public table of this game and bet, or at a new one. */
 export const quickPlay = (wish: QuickPlay): Promise<TableRef> => asAccount<TableRef>("POST", "/v1/quick-play", { body: wish });

@@ -1,5 +1,6 @@
 /** Voice notes: the microphone of the device, and where a recording goes. Open this when nothing is recorded. */
 
+import type { VoiceRights } from "../contracts";
 import { asAccount } from "./session";
 
 /** Longer is no note. */
@@ -59,6 +60,8 @@ export const closeMicrophone = (stream: MediaStream): void => stream.getTracks()
 export async function sendNote(ticket: string, recorded: Blob): Promise<void> {
   await asAccount("POST", "/v1/voice-notes", { bytes: recorded, headers: { "Upload-Ticket": ticket }, once: true, tries: 1 });
 }
+
+export const voiceRights = (): Promise<VoiceRights> => asAccount<VoiceRights>("GET", "/v1/me/voice", { tries: 1 });
 
 export async function reportNote(noteId: string): Promise<void> {
   await asAccount("POST", `/v1/voice-notes/${encodeURIComponent(noteId)}/report`, { once: true });

@@ -31,6 +31,9 @@ function spent(board: Board, left: readonly string[]): Choice[] {
     .map((contract) => ({ label: contractName(contract), command: null, reason: say("panel.contract_spent") }));
 }
 
+/** The totals hold a round that is over. */
+const ofThisRound = (board: Board, seat: number): number => (board.ended ? 0 : (board.points?.[seat] ?? 0));
+
 export const king: GameLook = {
   ...plain,
   facts: (board) => [
@@ -42,7 +45,7 @@ export const king: GameLook = {
     },
   ],
   note: (board, seat) =>
-    board.phase === "declaring" && board.declarer === seat ? say("note.declarer") : say("note.points", { count: (board.totals[seat] ?? 0) + (board.points?.[seat] ?? 0) }),
+    board.phase === "declaring" && board.declarer === seat ? say("note.declarer") : say("note.points", { count: (board.totals[seat] ?? 0) + ofThisRound(board, seat) }),
   panel(board, legal) {
     if (!legal.name || legal.name.length === 0) return null;
     return { kind: "choices", title: say("panel.contract"), choices: [...legal.name.map(choice), ...spent(board, legal.name)] };

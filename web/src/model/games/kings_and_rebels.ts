@@ -41,7 +41,7 @@ export const kingsAndRebels: GameLook = {
       const leader = board.high_bidder == null ? "" : ` (${seatName(state, board.high_bidder)})`;
       return [
         { label: say("fact.round"), value: `${board.round} / ${board.rounds ?? board.round}` },
-        { label: say("fact.bid"), value: board.high_bid == null ? "-" : `${board.high_bid}${leader}` },
+        { label: say("fact.bid"), value: board.high_bid == null ? say("fact.none") : `${board.high_bid}${leader}` },
       ];
     }
     const red = (board.rebels ?? []).reduce((sum, seat) => sum + (board.captured?.[seat] ?? 0), 0);
@@ -53,6 +53,7 @@ export const kingsAndRebels: GameLook = {
     ];
   },
   note(board, seat) {
+    if (board.ended) return say("note.points", { count: board.totals[seat] ?? 0 });
     if (board.phase !== "bidding") return say("note.points", { count: board.captured?.[seat] ?? 0 });
     if (board.passed?.includes(seat)) return say("note.pass");
     const call = board.calls?.findLast((made) => made.seat === seat);
