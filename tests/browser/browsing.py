@@ -32,15 +32,18 @@ GAME_MS_MAX: Final = 120_000
 # A second tap only costs a test time.
 SETTINGS: Final[Mapping[str, object]] = {"oneTap": True}
 
-# What moves has arrived, and what comes and goes has gone; the ring of the turn never does. What a click has begun is
-# there two frames later.
+# What moves has arrived, and what comes and goes has gone; the ring of the turn never does. So it is for some frames:
+# what a click begins, and what follows an animation, is there a frame later.
 AT_REST: Final = """
-async () => {
-  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  const rests = (moving) => !["running", "paused"].includes(moving.playState)
+() => {
+  const rests = (moving) => !moving.effect || !["running", "paused"].includes(moving.playState)
     || moving.effect.target.tagName === "circle" || moving.effect.getTiming().iterations === Infinity;
-  return document.getAnimations().every(rests) && [...document.images].every((image) => image.complete)
+  const isQuiet = document.getAnimations().every(rests) && [...document.images].every((image) => image.complete)
     && !document.querySelector("[data-joined], [data-loading], [role=alert]");
+  window.framesAtRest = isQuiet ? (window.framesAtRest ?? 0) + 1 : 0;
+  if (window.framesAtRest < 4) return false;
+  window.framesAtRest = 0;
+  return true;
 }
 """
 
@@ -96,6 +99,13 @@ class Guest:
     async def open(self, ref: TableRef) -> None:
         await self.page.goto(f"{self.url}/#/table/{ref.table_id}")
         await expect(self.page.locator("[data-version]")).to_be_visible(timeout=WAIT_MS)
+
+    async def join(self, host: Guest) -> None:
+        """Sits down at the table of somebody who waits, by its code."""
+        code = await host.page.locator("strong").first.inner_text()
+        await self.page.goto(f"{self.url}/#/code/{code}")
+        await self.page.get_by_role("button", name="Join").click()
+        await self.page.get_by_role("button", name="Sit here").first.click()
 
     async def start(self) -> None:
         """Bots sit down, and the first round is dealt."""

@@ -21,8 +21,8 @@ UNSEEN = """
 CUT = """
 () => {
   const shown = (node) => node.offsetParent !== null && !node.closest(".unseen, [aria-hidden=true]");
-  const words = [...document.querySelectorAll("h1, h2, p, button, a, label, th, td, small, strong, summary")].filter(shown);
-  const cut = words.filter((node) => {
+  const words = "h1, h2, p, button, a, label, th, td, small, strong, summary";
+  const cut = [...document.querySelectorAll(words)].filter(shown).filter((node) => {
     const { left, right } = node.getBoundingClientRect();
     return left < -1 || right > innerWidth + 1 || (node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0
       && getComputedStyle(node).overflowX !== "visible");

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from browsing import PHONE, WAIT_MS, Browsing, Guest
+from browsing import PHONE, WAIT_MS, Browsing
 from playwright.async_api import Page, expect
 
 
 async def test_a_friend_comes_by_the_code_and_both_speak_until_one_is_muted(quick: Browsing) -> None:
     async with quick.at_table("court_piece", size=PHONE) as host, quick.guest() as friend:
-        await comes_by_the_code(friend, host)
+        await friend.join(host)
         seat = host.page.get_by_role("group", name=f"{friend.player.name}, 0 cards")
         await expect(seat).to_be_visible(timeout=WAIT_MS)
 
@@ -34,7 +34,7 @@ async def test_a_friend_comes_by_the_code_and_both_speak_until_one_is_muted(quic
 
 async def test_the_host_blocks_a_player_and_sends_them_away(quick: Browsing) -> None:
     async with quick.at_table("court_piece") as host, quick.guest() as friend:
-        await comes_by_the_code(friend, host)
+        await friend.join(host)
         menu = host.page.get_by_role("button", name=f"{friend.player.name}: more")
         await menu.click()
         await host.page.get_by_role("button", name="Block").click()
@@ -47,7 +47,7 @@ async def test_the_host_blocks_a_player_and_sends_them_away(quick: Browsing) -> 
 
 async def test_a_voice_note_from_the_microphone_is_heard_by_the_other_and_can_be_reported(quick: Browsing) -> None:
     async with quick.at_table("court_piece", options={"trump": "open"}) as host, quick.guest(size=PHONE) as friend:
-        await comes_by_the_code(friend, host)
+        await friend.join(host)
         await host.start()
         await expect(friend.page.locator("[data-phase=playing]")).to_be_visible(timeout=WAIT_MS)
         await friend.page.get_by_role("button", name="Say something").click()
@@ -81,7 +81,7 @@ async def test_four_people_play_a_round_and_hear_a_note_that_one_records_while_h
         quick.guest() as cyn,
     ):
         for friend in (ann, ben, cyn):
-            await comes_by_the_code(friend, host)
+            await friend.join(host)
         await host.page.locator("[data-do=deal]").click(timeout=WAIT_MS)
         for guest in (host, ann, ben, cyn):
             await expect(guest.page.locator("[data-phase=playing]")).to_be_visible(timeout=WAIT_MS)
@@ -126,19 +126,12 @@ REFUSES = """
 
 async def test_a_microphone_that_is_refused_is_said_plainly(quick: Browsing) -> None:
     async with quick.at_table("court_piece") as host, quick.guest() as friend:
-        await comes_by_the_code(friend, host)
+        await friend.join(host)
         await host.start()
         await host.page.evaluate(REFUSES)
         await host.page.get_by_role("button", name="Say something").click()
         await host.page.get_by_role("button", name="Send voice note").click()
         await expect(host.page.get_by_text("The microphone is not allowed here")).to_be_visible(timeout=WAIT_MS)
-
-
-async def comes_by_the_code(friend: Guest, host: Guest) -> None:
-    code = await host.page.locator("strong").first.inner_text()
-    await friend.page.goto(f"{friend.url}/#/code/{code}")
-    await friend.page.get_by_role("button", name="Join").click()
-    await friend.page.get_by_role("button", name="Sit here").first.click()
 
 
 async def say(page: Page, phrase: str) -> None:

@@ -53,16 +53,34 @@ async def the_replay_steps_through(guest: Guest) -> None:
 
 
 async def test_a_long_game_is_ended_when_all_agree(quick: Browsing) -> None:
-    """King with 56 deals; bots agree at once."""
-    async with quick.at_table("king_long") as guest:
-        page = guest.page
+    """King with 56 deals, two people and two bots, which agree at once."""
+    async with quick.at_table("king_long") as host, quick.guest(size=PHONE) as friend:
+        await friend.join(host)
+        await host.start()
+        await host.page.get_by_role("button", name="Menu").click()
+        await host.page.get_by_role("button", name="Ask to end the game").click()
+        await friend.page.get_by_role("button", name="Agree").click(timeout=WAIT_MS)
+        # What was staked for the round goes back first.
+        for guest in (host, friend):
+            await expect(guest.page.locator("[data-phase=playing]")).to_be_hidden(timeout=WAIT_MS)
+            await expect(guest.page.locator("[data-phase=waiting], [data-phase=counting_in]")).to_be_visible(
+                timeout=WAIT_MS
+            )
+        assert "game_ended" in await kinds(host)
+
+
+async def test_somebody_alone_with_bots_has_nobody_to_ask_and_is_shown_the_way_home(quick: Browsing) -> None:
+    async with quick.at_table("king_long", size=PHONE) as guest:
         await guest.start()
-        await guest.play_until("[data-result=round]")
-        await guest.play_until("[data-hand=turn]")
-        await page.get_by_role("button", name="Menu").click()
-        await page.get_by_role("button", name="Ask to end the game").click()
-        await expect(page.locator("[data-phase=playing]")).to_be_hidden(timeout=WAIT_MS)
-        assert "game_ended" in await kinds(guest)
+        await guest.page.get_by_role("button", name="Menu").click()
+        await expect(guest.page.get_by_role("button", name="Leave")).to_be_visible()
+        await expect(guest.page.get_by_role("button", name="Ask to end the game")).to_be_hidden()
+        # Elsewhere they have left.
+        async with await guest.player.join(guest.page.url.rpartition("/")[2]) as table:
+            await table.leave()
+        await guest.page.get_by_role("button", name="Close").click()
+        await guest.page.get_by_role("button", name="Home").click(timeout=WAIT_MS)
+        await expect(guest.page.get_by_role("button", name="Play now")).to_be_visible(timeout=WAIT_MS)
 
 
 async def kinds(guest: Guest) -> list[str]:
