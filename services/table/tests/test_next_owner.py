@@ -43,6 +43,26 @@ async def test_the_wallet_is_asked_again_what_nobody_has_answered(start_table: S
     assert len({request.key for request in asked if isinstance(request, StakeRequest)}) == 1
 
 
+@pytest.mark.parametrize("first", ["'{}'", "to_json(repeat('x', 2 * 1024 * 1024))"], ids=["plain", "too long for NATS"])
+async def test_milestones_of_closed_tables_are_published_by_the_next_owner_and_one_that_no_server_takes_keeps_none_back(
+    start_table: StartTable, table_database: TestDatabase, first: str
+) -> None:
+    connection = await asyncpg.connect(table_database.owner_url)
+    await connection.execute(
+        f"INSERT INTO outbox VALUES ($1, 1, 1, {first}), ($2, 1, 1, '{{}}')",
+        UUID(int=1),
+        UUID(int=2),
+    )
+
+    await start_table()
+
+    async def all_are_gone() -> bool:
+        return bool(await connection.fetchval("SELECT count(*) = 0 FROM outbox"))
+
+    await eventually(all_are_gone)
+    await connection.close()
+
+
 async def test_a_bot_on_turn_is_asked_at_once(start_table: StartTable) -> None:
     """Nobody waits for a turn of thirty seconds: a test gives up sooner."""
     never = {"bot_pause_seconds_min": 3600.0, "bot_pause_seconds_max": 3600.0}

@@ -337,6 +337,8 @@ class TableNode:
             self.freezer.unreadable.discard(table_id)
             loaded.live.frozen = is_stopped
             self._hold(loaded, ())
+            # What became of an append that was not answered is not known.
+            self.outbox.look()
         return self.owner.live_tables.get(table_id)
 
     def _submit(self, live: LiveTable, command: Command) -> None:

@@ -129,12 +129,17 @@ class Outbox:
         self._metrics.milestones.inc(len(notes))
 
     async def _publish_one(self, table_id: UUID, number: int, message: str) -> None:
-        await self._bus.jetstream.publish(
-            subjects.milestone(str(table_id)),
-            message.encode(),
-            timeout=ACKNOWLEDGED_SECONDS_MAX,
-            headers={"Nats-Msg-Id": f"{self._generation}:{table_id}:{number}"},
-        )
+        try:
+            await self._bus.jetstream.publish(
+                subjects.milestone(str(table_id)),
+                message.encode(),
+                timeout=ACKNOWLEDGED_SECONDS_MAX,
+                headers={"Nats-Msg-Id": f"{self._generation}:{table_id}:{number}"},
+            )
+        except nats.errors.MaxPayloadError:
+            # It would keep the milestones of every table back for ever. Whoever hears the next one of this table misses
+            # this one, and asks for it.
+            log.error("milestone_too_long", table_id=str(table_id), number=number, characters=len(message))
 
     async def _ensure_stream(self) -> None:
         await ensure_stream(self._bus.jetstream, MILESTONES)
