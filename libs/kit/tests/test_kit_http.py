@@ -1,7 +1,8 @@
 """How HTTP answers and refuses. Open this when an error has the wrong form or status."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 import aiohttp
 import msgspec
@@ -44,6 +45,7 @@ async def echo(request: web.Request) -> web.Response:
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: int = 10
     after: int | None = None
+    since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
 async def page(request: web.Request) -> web.Response:
@@ -243,10 +245,13 @@ def test_the_limit_of_a_body_is_what_the_documents_say() -> None:
         ("limit=1&limit=2", "limit"),
         ("after=null", "after"),
         ("after=NULL", "after"),
+        ("since=0.5", "since"),
+        ("since=1764460800", "since"),
+        ("since=2026-11-30", "since"),
     ],
 )
 async def test_a_parameter_that_could_be_misread_is_refused_by_its_name(client: Client, query: str, field: str) -> None:
     status, refused = await problem(await client.get(f"/page?{query}"))
     assert (status, refused["code"], refused["details"]["field"]) == (400, "query_invalid", field)
-    async with client.get("/page?limit=3") as good:
-        assert await good.json() == {"limit": 3, "after": None}
+    async with client.get("/page?limit=3&since=2026-11-30T12:00:00Z") as good:
+        assert await good.json() == {"limit": 3, "after": None, "since": "2026-11-30T12:00:00Z"}

@@ -238,6 +238,17 @@ async def test_tables_are_found_by_game_state_and_time_newest_first_in_pages(lob
     assert (await admin.get("/v1/admin/tables?since=2026-01-01")).code == "query_invalid"
 
 
+@pytest.mark.parametrize("table_id", ["0", "00000000-0000-4000-8000-00000000000", "nothing"])
+async def test_what_is_no_id_is_no_table_and_nothing_is_tried(admin: Caller, table_id: str) -> None:
+    below = f"/v1/admin/tables/{table_id}"
+    for act in ("resume", "void"):
+        refused = await admin.post(f"{below}/{act}", {"reason": "stuck"})
+        assert (refused.status, refused.code) == (404, "table_unknown")
+    for look in ("events", "events?reason=why", "states/1"):
+        assert (await admin.get(f"{below}/{look}")).code == "table_unknown"
+    assert (await admin.get(f"/v1/admin/audit-log?subject=table:{table_id}")).body["entries"] == []
+
+
 async def test_a_hundred_thousand_tables_are_searched_within_an_index(lobby: LobbyServer) -> None:
     connection = await asyncpg.connect(lobby.database.owner_url)
     whole = connection.transaction()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
@@ -58,9 +59,14 @@ def read_query(request: web.Request, type: type[_Query]) -> _Query:
         if len(request.query.getall(name)) > 1 or text.lower() == "null":
             raise Refused(KitReason.QUERY_INVALID, "given once or not at all", {"field": name, "path": f"$.{name}"})
     try:
-        return msgspec.convert(dict(request.query), type, strict=False)
+        found = msgspec.convert(dict(request.query), type, strict=False)
     except msgspec.ValidationError as error:
         raise Refused(KitReason.QUERY_INVALID, str(error), field_of(error)) from error
+    for name, text in request.query.items():
+        # The library takes a number of seconds for a moment as well.
+        if isinstance(getattr(found, name, None), datetime) and ":" not in text:
+            raise Refused(KitReason.QUERY_INVALID, "not a date and time", {"field": name, "path": f"$.{name}"})
+    return found
 
 
 async def _received(request: web.Request, bytes_max: int) -> bytes:

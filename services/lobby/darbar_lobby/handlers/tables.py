@@ -47,7 +47,7 @@ class Tables:
 
     async def table(self, table_id: str, account_id: str | None) -> TableSeen:
         """A private table is unknown to all but those who sit there and its host."""
-        entry = await self._directory.entry(_validated_table_id(table_id))
+        entry = await self._directory.entry(validated_table_id(table_id))
         if entry is None or entry.state == "asked":
             raise _table_unknown()
         look, is_gone = None, entry.state == "closed"
@@ -156,7 +156,8 @@ def _is_for(entry: DirectoryEntry, look: TableLook | None, account_id: str | Non
     return entry.terms.visibility == "public" or _belongs_to(entry, look, account_id)
 
 
-def _validated_table_id(table_id: str) -> str:
+def validated_table_id(table_id: str) -> str:
+    """Raises Refused for what is no id of a table."""
     try:
         is_good = str(uuid.UUID(table_id)) == table_id
     except ValueError:

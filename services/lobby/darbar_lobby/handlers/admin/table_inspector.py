@@ -25,6 +25,7 @@ from darbar_lobby.domain.directory_model import State
 from darbar_lobby.domain.instants import EPOCH, instant, microseconds
 from darbar_lobby.handlers.admin.acts import Acts
 from darbar_lobby.handlers.table_client import TableClient
+from darbar_lobby.handlers.tables import validated_table_id
 from darbar_lobby.store.administrators import SignedIn
 from darbar_lobby.store.search import Found, Place, TableSearch, Wanted
 
@@ -81,7 +82,7 @@ class TableInspector:
 
     async def events(self, who: SignedIn, table_id: str, query: LogQuery) -> AsyncIterator[LogPage]:
         """Page after page. With a reason, which is noted, those of a running round too. Raises Refused."""
-        running = await self._let_see(who, table_id, query.reason, "look_at_log")
+        running = await self._let_see(who, validated_table_id(table_id), query.reason, "look_at_log")
         after = query.after
         while True:
             request = LogRequest(table_id, after, running, who.account_ids)
@@ -94,7 +95,7 @@ class TableInspector:
     async def state(self, who: SignedIn, table_id: str, version: str, query: StateQuery) -> TableState:
         if not re.fullmatch("[0-9]{1,9}", version):
             raise Refused(Reason.VERSION_UNKNOWN)
-        running = await self._let_see(who, table_id, query.reason, "look_at_state")
+        running = await self._let_see(who, validated_table_id(table_id), query.reason, "look_at_state")
         request = StateRequest(table_id, int(version), running, who.account_ids)
         return await self._bus.request(TABLE_STATE, request, TableState, timeout_seconds=STATE_SECONDS_MAX)
 
@@ -105,7 +106,8 @@ class TableInspector:
 
     async def operate(self, who: SignedIn, table_id: str, action: OperatorAction, reason: str) -> TableOperated:
         """As `darbar thaw` and `darbar void` do. Raises Refused with the table's reason, or Unavailable."""
-        async with self._acts.noted(who, f"{action}_table", f"table:{table_id}", reason=reason):
+        subject = f"table:{validated_table_id(table_id)}"
+        async with self._acts.noted(who, f"{action}_table", subject, reason=reason):
             for _ in range(OPERATE_TRIES_MAX):
                 process_id = await self._table_client.where(table_id)
                 if process_id is None:
