@@ -48,6 +48,18 @@ async def test_without_a_lease_players_are_to_try_again_and_our_own_commands_wai
     assert desk.writer.offered == []
 
 
+async def test_a_table_that_was_let_go_decides_nothing_when_its_shard_has_come_back() -> None:
+    """Its sockets leave after it has moved, and their grace ends when another object may be held in its place."""
+    desk = Desk(Script())
+    let_go = desk.live
+    desk.owner.drop(let_go)
+    desk.timers.expect(let_go, "ann", seconds=1.0)
+    desk.time += 2.0
+    desk.timers.turn()
+    assert desk.tell(sit(BOB, "first")).answers == [Answer("not_owner", None, retry=True)]
+    assert desk.writer.offered == []
+
+
 @pytest.mark.parametrize(
     ("outcome", "answer", "frozen", "reloaded"),
     [

@@ -13,7 +13,7 @@ from darbar_contracts.frames import TableReason
 from darbar_kit.errors import Refused
 from darbar_rules.game import RuleRefused
 from darbar_table.domain import decide
-from darbar_table.domain.commands import Act, Command, Context, Decide, Draft, OperatorAct
+from darbar_table.domain.commands import Act, Command, Context, Create, Decide, Draft, OperatorAct
 from darbar_table.domain.events import (
     OperatorEvent,
     Played,
@@ -78,9 +78,13 @@ class Owner:
         )
 
     def submit(self, live: LiveTable, command: Command, reply: Reply | None = None) -> None:
-        """Decide now, or when the append in flight is stored, or where the table moves. Never blocks, never raises."""
-        state = self._state_of(live.shard)
-        if state is None or (state is ShardState.LEAVING and live.table_id not in self.live_tables):
+        """Decide now, or when the append in flight is stored, or where the table moves. Never blocks, never raises.
+
+        A table that was let go decides nothing more: its shard may be back by now, and another be held in its place.
+        """
+        state, is_held = self._state_of(live.shard), self.live_tables.get(live.table_id) is live
+        is_new = isinstance(command, Create) and state is not ShardState.LEAVING
+        if state is None or not (is_held or is_new):
             self._refuse(reply, refused(TableReason.NOT_OWNER), retry=True)
             return
         if live.in_flight or live.waiting or state is ShardState.LEAVING:
