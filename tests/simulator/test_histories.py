@@ -1,0 +1,48 @@
+"""Ten thousand histories of one round, and 200 whole games, each from its seed.
+
+Reading order:
+
+1. `simulated_history.py`: what a history is; `python tests/simulator/simulated_history.py SEED` tells one.
+2. `table_company.py`: the processes of it (two table processes, the wallet, the lobby) and their starts and ends;
+   `simulated_player.py`: the players.
+3. `simulated_faults.py`: what goes wrong. `invariants.py`: what has to be true all the same.
+4. `planted_bugs.py`: mistakes that the simulator has to find.
+5. Below that: `virtual_loop.py` and `virtual_time.py` (one loop, many processes, a clock that jumps),
+   `product_seams.py` (what is replaced in the product), `database_double.py` with `tables_statements.py` and
+   `wallet_statements.py`, `nats_double.py`, `socket_double.py`. `test_statements_are_postgres.py` and
+   `test_bus_contract.py` hold them to the real servers.
+"""
+
+from __future__ import annotations
+
+import pytest
+import simulated_history as history
+
+# What a process was about to begin when a history ended.
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+HISTORIES, WHOLE_GAMES = 10_000, 200
+A_TEST, GAMES_A_TEST = 250, 10
+
+
+def _failed(seeds: range, *, whole_game: bool = False) -> list[str]:
+    """The first history that has broken a promise, with its story."""
+    for seed in seeds:
+        told = history.run(seed, whole_game=whole_game)
+        if told.violations:
+            return [f"seed {seed}{' of whole games' if whole_game else ''}", *told.violations, *told.story]
+    return []
+
+
+@pytest.mark.parametrize("first", range(0, HISTORIES, A_TEST))
+def test_every_promise_holds_in_histories_of_a_round(first: int) -> None:
+    assert not (failed := _failed(range(first, first + A_TEST))), "\n".join(failed)
+
+
+@pytest.mark.parametrize("first", range(0, WHOLE_GAMES, GAMES_A_TEST))
+def test_every_promise_holds_in_whole_games(first: int) -> None:
+    assert not (failed := _failed(range(first, first + GAMES_A_TEST), whole_game=True)), "\n".join(failed)
+
+
+def test_a_seed_is_the_same_history_every_time() -> None:
+    for seed in range(0, HISTORIES, HISTORIES // 20):
+        assert history.run(seed).digest == history.run(seed).digest
