@@ -10,18 +10,18 @@ statement with 200 in all: in two batches of 100 on two connections, and in one 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import time
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
 import msgspec
-import uvloop
 from bench import stack
 from bench.machine import Meter
+from bench.program import main
 from bench.rows import Row, made
 
 from darbar_kit.database import queries
@@ -44,6 +44,20 @@ def body() -> str:
     """A card as it is stored, filled up to the size."""
     stored = '{"seat":2,"by":"player","event":{"seat":2,"card":"JC","winning":2,"turn":9},"id":"%s"}'
     return stored % ("x" * (BODY_BYTES - len(stored) + 2))
+
+
+def columns(tables: list[UUID], version: int) -> tuple[list[Any], ...]:
+    """One event for each table, as the statement takes them."""
+    batch = len(tables)
+    same = (["card_played"] * batch, [body()] * batch, [datetime.now(UTC)] * batch, [CHAIN] * batch)
+    return (tables, [version] * batch, *same)
+
+
+async def register(connection: asyncpg.Connection[Any]) -> None:
+    """The process that stores; it is leaving, so that no shards are handed to it."""
+    statements = queries("darbar_table.store")
+    await connection.execute(statements["register"], PROCESS, 1e6, "bench")
+    await connection.execute(statements["begin_leaving"], PROCESS)
 
 
 class Crowd:
@@ -116,11 +130,10 @@ async def raw(url: str, *, seconds: float, batch: int, connections: int, postgre
         connection = await asyncpg.connect(url)
         prepared = await connection.prepare(statement)
         tables = [uuid4() for _ in range(batch)]
-        same = (["card_played"] * batch, [body()] * batch, [datetime.now(UTC)] * batch, [CHAIN] * batch)
         version = 0
         while not end.is_set():
             version += 1
-            stored = await prepared.fetchval(PROCESS, tables, [version] * batch, *same)
+            stored = await prepared.fetchval(PROCESS, *columns(tables, version))
             assert stored == batch
             counts[number] += batch
         await connection.close()
@@ -151,13 +164,13 @@ class Clock:
         return Figures(events / seconds, events / max(1, batches), cpu / seconds, postgres_core)
 
 
-async def bench(*, seconds: float, turns: int) -> Row:
+async def bench(*, seconds: float, turns: int) -> list[Row]:
     """Both in turns on one server, in a process whose collector is set as a service's."""
     settle()
     async with stack.servers() as servers:
         urls = await servers.database("table", "tables")
         connection = await asyncpg.connect(urls.service_url)
-        await connection.execute(queries("darbar_table.store")["register"], PROCESS, "bench", 1e6)
+        await register(connection)
         await connection.close()
         postgres = servers.pids["postgres"]
         writers: list[Figures] = []
@@ -176,7 +189,7 @@ async def bench(*, seconds: float, turns: int) -> Row:
                 )
                 raws.setdefault(name, []).append(figures)
                 _say(name, figures)
-    return row(writers, raws)
+    return [row(writers, raws)]
 
 
 def _say(name: str, figures: Figures) -> None:
@@ -213,15 +226,5 @@ def row(writers: list[Figures], raws: dict[str, list[Figures]]) -> Row:
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each window")
-    parser.add_argument("--turns", type=int, default=3)
-    options = parser.parse_args()
-    found = uvloop.run(bench(seconds=options.seconds, turns=options.turns))
-    print(msgspec.json.encode(found).decode())
-    return 0 if found.met else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(bench, __doc__, seconds=5.0, turns=3))

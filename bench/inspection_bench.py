@@ -8,24 +8,22 @@ and ask again as soon as they may. Limits are those of production. Other tables 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import aiohttp
 import asyncpg
 import msgspec
-import uvloop
 from bench import stack
-from bench.load import Window, compiled, drive
 from bench.logs import COLUMNS, Script, records, stored
-from bench.rows import Row, made
-from bench.serving_bench import WARM_SECONDS, Turns
+from bench.program import main
+from bench.rows import Row
+from bench.turns import in_company, opened, slowest_moves
 
 from darbar_contracts.tables import Person
 
@@ -106,60 +104,30 @@ async def planted(url: str, people: list[str]) -> UUID:
     return table_id
 
 
-async def bench(*, tables: int, turns: int, seconds: float) -> Row:
+async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
     """Bring everything up, measure with readers and without in turns, take it down."""
     people = [f"reader{number}" for number in range(READERS * turns)]
-    quiet, read = Turns("table"), Turns("table")
-    async with stack.servers() as servers, stack.darbar(servers) as darbar:
+    async with opened(tables) as (darbar, played):
         readers = Readers(darbar, await planted(darbar.tables_url, people))
-        program, plan = compiled(servers.folder), servers.folder / "plan"
-        plan.write_text("".join(f"{line}\n" for line in await darbar.open_tables(tables)))
 
-        async def window() -> Window:
-            return await drive(
-                program, port=darbar.port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=darbar.pids
-            )
-
-        for turn in range(turns):
-            quiet.add(await window())
+        def company(turn: int) -> AbstractAsyncContextManager[None]:
             # Limits are of an account: others come in each turn, so that as many are let in.
-            async with readers.reading(people[turn * READERS : (turn + 1) * READERS]):
-                read.add(await window())
-    return row(quiet, read, readers.answers)
+            return readers.reading(people[turn * READERS : (turn + 1) * READERS])
 
-
-def row(quiet: Turns, read: Turns, answers: Counter[tuple[str, int]]) -> Row:
-    """What the windows say."""
-    return made(
-        "inspection",
-        "ms, p99 of a move while 40 read a log of 10,000 events",
-        value=read.mean("p99_ms"),
-        reference="without them",
-        reference_value=quiet.mean("p99_ms"),
-        beside={
-            "p50_ms": read.mean("p50_ms"),
-            "quiet_p50_ms": quiet.mean("p50_ms"),
-            "moves": read.moves,
-            "quiet_moves": quiet.moves,
-            "audits": answers["audit", 200],
-            "replay_pages": answers["replay", 200],
-            "sent_away": sum(count for (_, status), count in answers.items() if status in REFUSED),
-            "refused": quiet.total("refused") + read.total("refused"),
-            "closed": quiet.total("closed") + read.total("closed"),
-        },
-    )
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each window")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--tables", type=int, default=20)
-    options = parser.parse_args()
-    found = uvloop.run(bench(tables=options.tables, turns=options.turns, seconds=options.seconds))
-    print(msgspec.json.encode(found).decode())
-    return 0 if found.met else 1
+        quiet, busy = await in_company(lambda: played.window(seconds), company, turns)
+    answers = readers.answers
+    return [
+        slowest_moves(
+            "inspection",
+            "while 40 read a log of 10,000 events",
+            quiet=quiet,
+            busy=busy,
+            audits=answers["audit", 200],
+            replay_pages=answers["replay", 200],
+            sent_away=sum(count for (_, status), count in answers.items() if status in REFUSED),
+        )
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(bench, __doc__, seconds=8.0, turns=3, tables=20))

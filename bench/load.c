@@ -1,12 +1,13 @@
 /* The load generator: 4 sockets a table, whoever may decide answers at once. Open this about a saturation row.
  *
- *     load PORT PLAN WARM_SECONDS WINDOW_SECONDS
+ *     load PLAN WARM_SECONDS WINDOW_SECONDS MOVES_A_SECOND
  *
- * PLAN has one line a socket, four lines a table: path, hello, opening, separated by tabs. A socket with a hello says
- * it, sits down if it has no seat, and is ready when it sits. One without is ready at once; its opening, if it has one,
- * is the first move. When all are ready, the closed loop runs. "window" is printed when the window begins, and one JSON
- * line with the figures when it ends; it stays until its input is closed. One thread, epoll; every move of a table is counted when the last of its four
- * sockets has it.
+ * PLAN has one line a socket, four lines a table: port, path, hello, opening, separated by tabs. A socket with a hello
+ * says it, sits down if it has no seat, and is ready when it sits. One without is ready at once; its opening, if it has
+ * one, is the first move. When all are ready, play begins: in a closed loop where MOVES_A_SECOND is 0, else so many
+ * moves in all, by whoever of those that may decide is drawn. "window" is printed when the window begins, and one JSON
+ * line with the figures when it ends; it stays until its input is closed. One thread, epoll; every move of a table is
+ * counted when the last of its four sockets has it.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -22,6 +23,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ enum { UPGRADING, GREETING, SITTING, READY };
 struct socket_state {
     int fd, table, state;
     bool may_play;         /* the last frame with a choice is not answered yet */
+    bool waits;            /* for a move to be due */
     long round, turn;      /* where the game stands, as this socket knows it */
     long answered_round, answered_turn;
     char choice[8], choice_kind;
@@ -57,7 +60,10 @@ static int socket_count, ready_count, epoll_fd;
 static bool running, measuring;
 static uint64_t moves, acknowledged, frames, move_frame_bytes, refused_count, closed_count, latency_count, id_count;
 static uint64_t id_base, random_state;
-static double last_move_at;
+static double last_move_at, moves_a_second;
+static struct socket_state *waiting[TABLES_MAX * SEATS];
+static int waiting_count, timer_fd;
+static uint64_t due; /* moves that should have been made by now */
 static char first_refusal[256];
 
 static double now(void) {
@@ -118,16 +124,38 @@ static void send_move(struct socket_state *s, const char *text, size_t length) {
     send_frame(s, 1, text, length);
 }
 
-static void answer(struct socket_state *s) {
+static bool answer(struct socket_state *s) {
     char id[32], text[256];
+    if (!s->may_play) return false;
     s->may_play = false;
-    if (s->round == s->answered_round && s->turn == s->answered_turn) return;
+    if (s->round == s->answered_round && s->turn == s->answered_turn) return false;
     s->answered_round = s->round;
     s->answered_turn = s->turn;
     new_id(id);
     int length = snprintf(text, sizeof text, "{\"type\":\"%s\",\"id\":\"%s\",\"round\":%ld,\"turn\":%ld,\"card\":\"%s\"}",
                           s->choice_kind == 'n' ? "choose_trump" : "play_card", id, s->round, s->turn, s->choice);
     send_move(s, text, (size_t)length);
+    return true;
+}
+
+/* Those drawn here keep tables from playing in step. */
+static void make_due_moves(void) {
+    while (due && waiting_count) {
+        struct socket_state **drawn = &waiting[random_bits() % (uint64_t)waiting_count], *s = *drawn;
+        *drawn = waiting[--waiting_count];
+        s->waits = false;
+        if (s->fd >= 0 && answer(s)) due--;
+    }
+}
+
+static void may_answer(struct socket_state *s) {
+    if (moves_a_second == 0) {
+        answer(s);
+    } else if (!s->waits) {
+        s->waits = true;
+        waiting[waiting_count++] = s;
+        make_due_moves();
+    }
 }
 
 static void send_simple(struct socket_state *s, const char *type, char *id) {
@@ -201,7 +229,7 @@ static void event_came(struct socket_state *s, const char *text, size_t length, 
         if (running) send_simple(s, "ready", id);
     }
     read_choice(s, text, length);
-    if (running && s->may_play) answer(s);
+    if (running && s->may_play) may_answer(s);
 }
 
 static void snapshot_came(struct socket_state *s, const char *text, size_t length) {
@@ -303,7 +331,7 @@ static void open_socket(struct socket_state *s, int port, const char *path) {
     if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, s->fd, &e)) fail("epoll_ctl");
 }
 
-static void open_all(int port, const char *plan) {
+static void open_all(const char *plan) {
     FILE *file = fopen(plan, "r");
     char *line = NULL;
     size_t size = 0;
@@ -311,24 +339,42 @@ static void open_all(int port, const char *plan) {
     while (getline(&line, &size, file) > 0) {
         if (socket_count == TABLES_MAX * SEATS) fail("too many tables");
         struct socket_state *s = &sockets[socket_count];
-        char *rest = line, *path = strsep(&rest, "\t\n");
+        char *rest = line, *port = strsep(&rest, "\t\n"), *path = strsep(&rest, "\t\n");
         s->hello = strdup(strsep(&rest, "\t\n"));
         s->opening = strdup(strsep(&rest, "\t\n"));
         s->table = socket_count++ / SEATS;
         s->in = malloc(IN_BYTES_MAX);
         s->round = s->turn = s->answered_round = s->answered_turn = -1;
-        open_socket(s, port, path);
+        open_socket(s, atoi(port), path);
     }
     free(line);
     fclose(file);
 }
 
+static void start_timer(void) {
+    long nanoseconds = (long)(1e9 / moves_a_second);
+    struct timespec each = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    struct itimerspec timer = {.it_interval = each, .it_value = each};
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = NULL};
+    timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    if (timer_fd < 0 || timerfd_settime(timer_fd, 0, &timer, NULL) || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, timer_fd, &e))
+        fail("no timer");
+}
+
+static void timer_fired(void) {
+    uint64_t count;
+    if (read(timer_fd, &count, sizeof count) != sizeof count) return;
+    due += count;
+    make_due_moves();
+}
+
 static void start(void) {
     running = true;
+    if (moves_a_second > 0) start_timer();
     for (int i = 0; i < socket_count; i++) {
         struct socket_state *s = &sockets[i];
         if (*s->opening) send_move(s, s->opening, strlen(s->opening));
-        else if (s->may_play) answer(s);
+        else if (s->may_play) may_answer(s);
     }
 }
 
@@ -355,12 +401,14 @@ static void step(int wait_ms) {
     int count = epoll_wait(epoll_fd, events, 256, wait_ms);
     for (int i = 0; i < count; i++) {
         struct socket_state *s = events[i].data.ptr;
-        if (s->fd >= 0) readable(s);
+        if (!s) timer_fired();
+        else if (s->fd >= 0) readable(s);
     }
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) fail("usage: load PORT PLAN WARM_SECONDS WINDOW_SECONDS");
+    if (argc != 5) fail("usage: load PLAN WARM_SECONDS WINDOW_SECONDS MOVES_A_SECOND");
+    moves_a_second = atof(argv[4]);
     latencies = malloc(LATENCIES_MAX * sizeof *latencies);
     epoll_fd = epoll_create1(0);
     struct timespec t;
@@ -368,20 +416,21 @@ int main(int argc, char **argv) {
     random_state = ((uint64_t)t.tv_sec * 1000000007ULL ^ (uint64_t)t.tv_nsec) | 1;
     id_base = random_bits();
     double begun = now(), window_at, cpu_at;
-    open_all(atoi(argv[1]), argv[2]);
+    open_all(argv[1]);
     while (ready_count < socket_count) {
         step(100);
         if (now() - begun > READY_SECONDS_MAX) fail("not every socket became ready");
     }
     start();
     window_at = last_move_at = now();
-    window_at += atof(argv[3]);
+    window_at += atof(argv[2]);
     while (now() < window_at) step(10);
     puts("window");
     fflush(stdout);
     measuring = true;
+    due = 0; /* what the first rounds' count-ins held up is not caught up in the window */
     window_at = now(), cpu_at = own_cpu();
-    double end = window_at + atof(argv[4]);
+    double end = window_at + atof(argv[3]);
     while (now() < end) step(10);
     measuring = false;
     if (now() - last_move_at > QUIET_SECONDS_MAX) fail("the tables stand still");

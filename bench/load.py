@@ -35,10 +35,6 @@ class Window(msgspec.Struct, frozen=True):
     cores: dict[str, float]
     memory_bytes: dict[str, int]
 
-    def moves_per_cpu_second(self, process: str) -> float:
-        """Moves that everybody at the table has, for a second of CPU of this process."""
-        return self.figures.moves / (self.cores[process] * self.figures.seconds)
-
 
 def compiled(folder: Path) -> Path:
     """The load generator, built here."""
@@ -51,12 +47,21 @@ def compiled(folder: Path) -> Path:
 
 
 async def drive(
-    program: Path, *, port: int, plan: Path, warm_seconds: float, seconds: float, pids: dict[str, int]
+    program: Path,
+    *,
+    plan: Path,
+    warm_seconds: float,
+    seconds: float,
+    pids: dict[str, int],
+    moves_a_second: float = 0.0,
 ) -> Window:
-    """One run of the generator; processes are measured from the begin of its window to its end."""
+    """One run of the generator, in a closed loop or with so many moves a second.
+
+    Processes are measured from the begin of its window to its end.
+    """
     meter = Meter(pids)
     running = await asyncio.create_subprocess_exec(
-        *(str(program), str(port), str(plan), str(warm_seconds), str(seconds)),
+        *(str(program), str(plan), str(warm_seconds), str(seconds), str(moves_a_second)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )

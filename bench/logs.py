@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
+import asyncpg
+
 from darbar_contracts.frames import Leave, Ready, Sit
 from darbar_contracts.tables import CreateTable, Person, TableTerms
 from darbar_contracts.wallet import WalletAnswer
@@ -17,6 +19,7 @@ from darbar_table.domain.commands import Act, Command, Context, Create, Decide, 
 from darbar_table.domain.state import Phase, Table, unopened
 from darbar_table.domain.visibility import at_rest
 from darbar_table.settings import Settings
+from darbar_table.shards.placement import shard_of
 from darbar_table.store.chain import first_link, link
 from darbar_table.store.codec import Codecs
 
@@ -106,6 +109,14 @@ def stored(log: Iterable[events.TableEvent]) -> list[StoredRow]:
     """These events as they are stored."""
     codec = Codecs().of(GAME)[1]
     return [StoredRow(codec.kind_of(event), codec.encode(event)) for event in log]
+
+
+async def plant(connection: asyncpg.Connection[Any], table_id: UUID, rows: Sequence[StoredRow], at: datetime) -> None:
+    """An open table with this log, to be loaded by whoever takes its shard."""
+    await connection.copy_records_to_table("event", records=records(table_id, rows, at), columns=COLUMNS)
+    await connection.copy_records_to_table(
+        "open_table", records=[(table_id, shard_of(table_id), GAME)], columns=["table_id", "shard", "game"]
+    )
 
 
 def records(table_id: UUID, rows: Sequence[StoredRow], at: datetime) -> list[tuple[Any, ...]]:

@@ -8,7 +8,6 @@ loaded, as a running process does with those of a dead one. The reference only r
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import tracemalloc
@@ -17,16 +16,15 @@ from typing import Any
 from uuid import uuid4
 
 import asyncpg
-import msgspec
-import uvloop
 from bench import stack
-from bench.logs import COLUMNS, GAME, SETTINGS, Script, StoredRow, records, stored
+from bench.logs import GAME, SETTINGS, Script, StoredRow, plant, stored
+from bench.program import main
 from bench.rows import Row, made
 
 from darbar_kit.database import Database, queries
 from darbar_kit.service import settle
 from darbar_table.engine.loading import Loaded, replayed
-from darbar_table.shards.placement import SHARDS, shard_of
+from darbar_table.shards.placement import SHARDS
 from darbar_table.store.codec import Codecs
 from darbar_table.store.replay import decode
 from darbar_table.store.store import Store
@@ -44,15 +42,7 @@ async def store_logs(connection: asyncpg.Connection[Any], *, tables: int, length
     at = datetime.now(UTC)
     different = logs(length)
     for number in range(tables):
-        table_id = uuid4()
-        await connection.copy_records_to_table(
-            "event",
-            records=records(table_id, different[number % LOGS], at),
-            columns=COLUMNS,
-        )
-        await connection.copy_records_to_table(
-            "open_table", records=[(table_id, shard_of(table_id), GAME)], columns=["table_id", "shard", "game"]
-        )
+        await plant(connection, uuid4(), different[number % LOGS], at)
     await connection.execute("ANALYZE")
 
 
@@ -124,33 +114,21 @@ async def _held_bytes(store: Store, codecs: Codecs) -> int:
     return after - before
 
 
-async def bench(*, tables: int, length: int, turns: int) -> list[Row]:
+async def bench(*, tables: int, events: int, turns: int) -> list[Row]:
     """Bring a server up, fill it, measure, take it down."""
     async with stack.servers() as servers:
         urls = await servers.database("table", "tables")
         owner = await asyncpg.connect(urls.owner_url)
-        await store_logs(owner, tables=tables, length=length)
+        await store_logs(owner, tables=tables, length=events)
         await owner.close()
         settle()
         database = await Database.open(urls.service_url)
         try:
             store = Store(database, queries("darbar_table.store"))
-            return await rebuild(store, tables=tables, turns=turns, length=length)
+            return await rebuild(store, tables=tables, turns=turns, length=events)
         finally:
             await database.close()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=int, default=500)
-    parser.add_argument("--events", type=int, default=200, help="of each table")
-    parser.add_argument("--turns", type=int, default=5)
-    options = parser.parse_args()
-    found = uvloop.run(bench(tables=options.tables, length=options.events, turns=options.turns))
-    for row in found:
-        print(msgspec.json.encode(row).decode())
-    return 0 if all(row.met for row in found) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(bench, __doc__, tables=500, events=200, turns=5))

@@ -53,12 +53,12 @@ class Seat:
         await self._socket.send_str(msgspec.json.encode({**frame, "id": command_id}).decode())
 
 
-async def record(port: int, plan: list[str]) -> list[list[str]]:
+async def record(plan: list[str]) -> list[list[str]]:
     """The frames of a round's moves, four for each: those after which somebody is to move."""
     async with aiohttp.ClientSession() as session, asyncio.timeout(ROUND_SECONDS_MAX):
         seats = []
         for number, line in enumerate(plan):
-            path, hello, _ = line.split("\t")
+            port, path, hello, _ = line.split("\t")
             socket = await session.ws_connect(f"http://127.0.0.1:{port}{path}")
             await socket.send_str(hello)
             seats.append(Seat(socket, number))

@@ -12,6 +12,7 @@ import msgspec
 RESULTS = Path(__file__).with_name("results.json")
 TABLE_CORE_MIN = 0.9
 BARE_MOVES_MIN = 8000.0
+PACE_SHARE_MIN = 0.95
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -38,6 +39,10 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "serving_bytes": Target("value", 700, "less"),
         "serving_memory": Target("value", 60, "less"),
         "inspection": Target("ratio", 2.0, "less"),
+        "growth_cpu": Target("ratio", 1.1, "less"),
+        "growth_p50": Target("ratio", 1.1, "less"),
+        "latency_p50": Target("ratio", 1.0, "less"),
+        "latency_p99": Target("ratio", 1.0, "less"),
         "voice_pipeline": Target("value", 400, "less"),
         "voice_moves": Target("ratio", 1.5, "less"),
         "append": Target("ratio", 0.7),
@@ -62,8 +67,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 class Row(msgspec.Struct, frozen=True):
     """One row of results.json. `beside` holds what was measured with it: CPU of each process, latencies, counts.
 
-    `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`, `refusals`,
-    `no_reference`.
+    `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`,
+    `pace_lost`, `refusals`, `no_reference`.
     """
 
     row: str
@@ -112,6 +117,8 @@ def voids_of(beside: Mapping[str, float], target: Target, reference_value: float
         found.append("client_limited")
     if beside.get("bare_moves_per_cpu_second", BARE_MOVES_MIN) < BARE_MOVES_MIN:
         found.append("reference_slow")
+    if beside.get("pace_kept", PACE_SHARE_MIN) < PACE_SHARE_MIN:
+        found.append("pace_lost")
     if beside.get("refused", 0) or beside.get("closed", 0) or beside.get("lost", 0):
         found.append("refusals")
     if target.is_beside and not reference_value:

@@ -7,7 +7,6 @@ Both servers are driven in turns by the same load generator; the figures of all 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import AsyncIterator
@@ -16,61 +15,19 @@ from pathlib import Path
 
 import aiohttp
 import asyncpg
-import msgspec
-import uvloop
 from bench import stack
 from bench.load import Window, compiled, drive
+from bench.program import main
 from bench.recording import record
 from bench.rows import Row, made
+from bench.turns import WARM_SECONDS, Turns, faults
 
 from darbar_kit.embedded.kept import any_port
 
-WARM_SECONDS = 3.0
 MEMORY_SECONDS = 8.0
 MEMORY_TABLES = 300
 MEMORY_TABLES_BEFORE = 20
 BARE_OPENING = '{"type":"play_card","id":"load000000000000","round":1,"turn":10,"card":"5D"}'
-
-
-class Turns:
-    """The windows of one server, pooled."""
-
-    def __init__(self, process: str) -> None:
-        self.process = process
-        self.windows: list[Window] = []
-
-    def add(self, window: Window) -> None:
-        self.windows.append(window)
-        figures = window.figures
-        cores = ", ".join(f"{name} {share:.2f}" for name, share in window.cores.items() if share >= 0.005)
-        print(
-            f"{self.process}: {figures.moves / figures.seconds:,.0f} moves/s,"
-            f" {window.moves_per_cpu_second(self.process):,.0f} for a CPU-second,"
-            f" p50 {figures.p50_ms:.1f} ms, p99 {figures.p99_ms:.1f} ms"
-            f" | cores: {cores}, client {figures.client_core:.2f}",
-            flush=True,
-        )
-
-    @property
-    def moves(self) -> int:
-        return sum(window.figures.moves for window in self.windows)
-
-    @property
-    def moves_per_cpu_second(self) -> float:
-        return self.moves / sum(window.cores[self.process] * window.figures.seconds for window in self.windows)
-
-    def core(self, process: str) -> float:
-        """The share of a core over all windows."""
-        seconds = sum(window.figures.seconds for window in self.windows)
-        return sum(window.cores[process] * window.figures.seconds for window in self.windows) / seconds
-
-    def mean(self, figure: str) -> float:
-        """The mean over the windows of what the client says."""
-        values: list[float] = [getattr(window.figures, figure) for window in self.windows]
-        return sum(values) / len(values)
-
-    def total(self, figure: str) -> int:
-        return sum(getattr(window.figures, figure) for window in self.windows)
 
 
 class Bench:
@@ -111,22 +68,25 @@ class Bench:
 
     async def _plans(self, tables: int, name: str) -> tuple[Path, Path]:
         table_plan, bare_plan = self._folder / f"{name}.table", self._folder / f"{name}.bare"
-        lines = await self._darbar.open_tables(tables)
+        lines = await self._darbar.plan(await self._darbar.open_tables(tables))
         table_plan.write_text("".join(f"{line}\n" for line in lines))
         sockets = [(table, seat) for table in range(tables) for seat in range(stack.SEATS)]
         bare_plan.write_text(
-            "".join(f"/bare/{name}{table}/{seat}\t\t{'' if seat else BARE_OPENING}\n" for table, seat in sockets)
+            "".join(
+                f"{self._bare_port}\t/bare/{name}{table}/{seat}\t\t{'' if seat else BARE_OPENING}\n"
+                for table, seat in sockets
+            )
         )
         return table_plan, bare_plan
 
     async def _drive_bare(self, plan: Path, seconds: float) -> Window:
-        return await self._drive(self._bare_port, plan, seconds, {"bare": self._bare_pid})
+        return await self._drive(plan, seconds, {"bare": self._bare_pid})
 
     async def _drive_table(self, plan: Path, seconds: float) -> Window:
-        return await self._drive(self._darbar.port, plan, seconds, self._darbar.pids)
+        return await self._drive(plan, seconds, self._darbar.pids)
 
-    async def _drive(self, port: int, plan: Path, seconds: float, pids: dict[str, int]) -> Window:
-        return await drive(self._program, port=port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=pids)
+    async def _drive(self, plan: Path, seconds: float, pids: dict[str, int]) -> Window:
+        return await drive(self._program, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=pids)
 
 
 @asynccontextmanager
@@ -155,7 +115,7 @@ async def stored(url: str) -> int:
 async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
     """Bring everything up, measure, take it down."""
     async with stack.servers() as servers, stack.darbar(servers) as darbar:
-        frames = await record(darbar.port, await darbar.open_tables(1))
+        frames = await record(await darbar.plan(await darbar.open_tables(1)))
         async with bare_server(servers.folder, frames) as bare:
             measured = Bench(servers, darbar, compiled(servers.folder), bare=bare)
             memory = await measured.memory(MEMORY_TABLES)
@@ -208,22 +168,9 @@ def beside(table: Turns, bare: Turns, lost: int) -> dict[str, float]:
         "bare_p99_ms": bare.mean("p99_ms"),
         "acknowledged": table.total("acknowledged"),
         "lost": lost,
-        "refused": table.total("refused"),
-        "closed": table.total("closed"),
+        **faults(table),
     }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each window")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--tables", type=int, default=100)
-    options = parser.parse_args()
-    found = uvloop.run(bench(tables=options.tables, turns=options.turns, seconds=options.seconds))
-    for row in found:
-        print(msgspec.json.encode(row).decode())
-    return 0 if all(row.met for row in found) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(bench, __doc__, seconds=8.0, turns=3, tables=100))

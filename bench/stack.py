@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO
@@ -42,6 +42,7 @@ STOP_SIGNALS = ((signal.SIGTERM, 20.0),)
 PASSWORD = "only-for-the-bench"
 # Nothing here takes work away: clients are as quick as they can be, and nobody is sent away between two windows.
 TABLE_SETTINGS = {
+    "PROCESS_NAME": "table",
     "FRAMES_A_SECOND_MAX": "1000000",
     "SOCKETS_AN_ADDRESS_MAX": "0",
     "COUNT_IN_SECONDS": "1.0",
@@ -113,76 +114,114 @@ async def process(
 class Darbar:
     """The running services, and what the lobby would do for players."""
 
-    def __init__(self, bus: Bus, tokens: TokenWriter, *, port: int, pids: dict[str, int], tables_url: str) -> None:
+    def __init__(self, running: Servers, session: aiohttp.ClientSession, bus: Bus, *, tables_url: str) -> None:
+        private_key = new_private_key_pem()
+        self._running = running
+        self._session = session
         self._bus = bus
-        self._tokens = tokens
-        self.port = port
-        self.pids = pids
+        self._tokens = TokenWriter(private_key)
+        self._public_key = public_key_pem(private_key)
+        self._ports: dict[str, int] = {}
+        self.pids = running.pids
         self.tables_url = tables_url
 
+    @property
+    def port(self) -> int:
+        """Of the first table process."""
+        return self._ports["table"]
+
+    @asynccontextmanager
+    async def service(self, service: str, *, name: str = "", **fields: str) -> AsyncIterator[None]:
+        """A process of this service, ready. `name` is what its CPU is called; a table process has it in its id."""
+        name = name or service
+        port = any_port(HOST)
+        variables = {
+            f"DARBAR_{service.upper()}_{field}": value
+            for field, value in {"NATS_URL": self._running.nats_url, **fields}.items()
+        }
+        log_path = self._running.folder / f"{name}.log"
+        with log_path.open("ab") as log:
+            async with process(["-m", "bench.serve", service, str(port)], log=log, variables=variables) as started:
+                await ready(started, self._session, f"http://{HOST}:{port}/readyz", log=log_path)
+                self._ports[name], self.pids[name] = port, started.pid
+                try:
+                    yield
+                finally:
+                    del self._ports[name], self.pids[name]
+
+    def stored_service(self, service: str, urls: DatabaseUrls, **fields: str) -> AbstractAsyncContextManager[None]:
+        """One with a database, which knows players by their tokens."""
+        return self.service(service, DATABASE_URL=urls.service_url, TOKEN_PUBLIC_KEY=self._public_key, **fields)
+
     async def open_tables(self, count: int) -> list[str]:
-        """Court Piece with a hidden trump; each line of the plan is one player's path and hello."""
-        plan: list[str] = []
-        for _ in range(count):
-            plan += await self._open_table()
-        return plan
+        """The ids of tables of Court Piece with a hidden trump, at each of which its host sits."""
+        return [await self._open_table() for _ in range(count)]
+
+    async def plan(self, table_ids: list[str]) -> list[str]:
+        """Four lines for each table, one for each player: port, path, hello, and no opening."""
+        lines = []
+        for table_id in table_ids:
+            port = self._ports[(await self._where(table_id)).split("-")[0]]
+            for account in players_of(table_id):
+                lines.append(f"{port}\t/play/tables/{table_id}/socket\t{self._hello(account)}\t")
+        return lines
 
     def token(self, account: str) -> str:
         """Shows that somebody is this account."""
         return self._tokens.write(Claims(account_id=account, name=account.capitalize(), avatar="fox", role="player"))
 
-    async def _open_table(self) -> list[str]:
-        table_id = str(uuid4())
-        accounts = [f"{table_id[:8]}{seat}" for seat in range(SEATS)]
-        for account in accounts:
+    async def give_coins(self, table_id: str) -> None:
+        """To those who are to play there."""
+        for account in players_of(table_id):
             grant = GrantRequest(str(uuid4()), account, "new_account")
             await self._bus.request(subjects.WALLET_GRANT, grant, WalletAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
+
+    async def _open_table(self) -> str:
+        table_id = str(uuid4())
+        await self.give_coins(table_id)
         terms = TableTerms("court_piece", {"trump": "hidden"}, SEATS, 25, 30, "public", "normal")
-        command = CreateTable(table_id, terms, Person(accounts[0], "Ann", "fox"))
-        where = await self._bus.request(
-            subjects.TABLE_WHERE, WhereRequest(table_id), WhereAnswer, timeout_seconds=ANSWER_SECONDS_MAX
-        )
-        subject = subjects.table_create(where.process_id or "nobody")
+        command = CreateTable(table_id, terms, Person(players_of(table_id)[0], "Ann", "fox"))
+        subject = subjects.table_create(await self._where(table_id))
         await self._bus.request(subject, command, TableLook, timeout_seconds=ANSWER_SECONDS_MAX)
-        return [f"/play/tables/{table_id}/socket\t{self._hello(account)}\t" for account in accounts]
+        return table_id
+
+    async def _where(self, table_id: str) -> str:
+        """The process that has the table; while nobody has, it is asked again."""
+        async with asyncio.timeout(READY_SECONDS_MAX):
+            while True:
+                answer = await self._bus.request(
+                    subjects.TABLE_WHERE, WhereRequest(table_id), WhereAnswer, timeout_seconds=ANSWER_SECONDS_MAX
+                )
+                if answer.process_id is not None:
+                    return answer.process_id
+                await asyncio.sleep(READY_POLL_SECONDS)
 
     def _hello(self, account: str) -> str:
         hello = {"type": "hello", "protocol": PROTOCOL, "token": self.token(account), "version": 0}
         return msgspec.json.encode(hello).decode()
 
 
+def players_of(table_id: str) -> list[str]:
+    """The accounts that play at a table."""
+    return [f"{table_id[:8]}{seat}" for seat in range(SEATS)]
+
+
+async def nothing(_darbar: Darbar) -> None:
+    """Tables begin without a past."""
+
+
 @asynccontextmanager
-async def darbar(running: Servers) -> AsyncIterator[Darbar]:
-    """The real wallet and one table process, ready."""
-    private_key = new_private_key_pem()
-    async with AsyncExitStack() as ends:
-        session = await ends.enter_async_context(aiohttp.ClientSession())
-        pids: dict[str, int] = {}
-        ports: dict[str, int] = {}
-        for service, database, extra in (("wallet", "wallet", WALLET_SETTINGS), ("table", "tables", TABLE_SETTINGS)):
-            urls = await running.database(service, database)
-            port = ports[service] = any_port(HOST)
-            fields = {
-                "DATABASE_URL": urls.service_url,
-                "NATS_URL": running.nats_url,
-                "TOKEN_PUBLIC_KEY": public_key_pem(private_key),
-                **extra,
-            }
-            variables = {f"DARBAR_{service.upper()}_{name}": value for name, value in fields.items()}
-            log = ends.enter_context((running.folder / f"{service}.log").open("ab"))
-            command = ["-m", "bench.serve", service, str(port)]
-            started = await ends.enter_async_context(process(command, log=log, variables=variables))
-            await ready(started, session, f"http://{HOST}:{port}/readyz", log=Path(log.name))
-            pids[service] = started.pid
+async def darbar(running: Servers, planted: Callable[[Darbar], Awaitable[None]] = nothing) -> AsyncIterator[Darbar]:
+    """The real wallet and one table process, ready. `planted` is done before tables are loaded."""
+    wallet_urls, table_urls = await running.database("wallet", "wallet"), await running.database("table", "tables")
+    async with aiohttp.ClientSession() as session, AsyncExitStack() as ends:
         bus = await Bus.connect(running.nats_url, name="bench")
         ends.push_async_callback(bus.close)
-        yield Darbar(
-            bus,
-            TokenWriter(private_key),
-            port=ports["table"],
-            pids={**pids, **running.pids},
-            tables_url=urls.owner_url,
-        )
+        started = Darbar(running, session, bus, tables_url=table_urls.owner_url)
+        await ends.enter_async_context(started.stored_service("wallet", wallet_urls, **WALLET_SETTINGS))
+        await planted(started)
+        await ends.enter_async_context(started.stored_service("table", table_urls, **TABLE_SETTINGS))
+        yield started
 
 
 async def ready(started: subprocess.Popen[bytes], session: aiohttp.ClientSession, url: str, *, log: Path) -> None:

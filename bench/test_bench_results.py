@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+import asyncpg
 import msgspec
 import pytest
 
+from darbar_kit.testing import MakeDatabase
 from darbar_rules.games import BY_NAME
 
 if TYPE_CHECKING:
@@ -131,3 +134,30 @@ def test_results_keep_the_rows_of_other_runs(rows: Any, tmp_path: Path, monkeypa
     rows.write_results([first, other])
     rows.write_results([serving(rows, value=9000)])
     assert [(row.row, row.value) for row in rows.read_results()] == [("serving", 9000), ("append", 8000)]
+
+
+def test_a_generator_that_did_not_keep_its_pace_voids_the_row(rows: Any) -> None:
+    def latency(pace_kept: float) -> Row:
+        made: Row = rows.made(
+            "latency_p50", "ms", value=4, reference="", reference_value=5, beside={"pace_kept": pace_kept}
+        )
+        return made
+
+    assert latency(0.95).met
+    assert latency(0.94).voids == ("pace_lost",)
+
+
+async def test_the_statement_that_others_are_measured_beside_stores_events(
+    rows: Any, make_database: MakeDatabase
+) -> None:
+    assert rows
+    append = importlib.import_module("bench.append_bench")
+    database = await make_database("tables", ROOT / "services/table/darbar_table/migrations")
+    statement = append.queries("darbar_table.store")["append_moves"]
+    connection = await asyncpg.connect(database.owner_url)
+    try:
+        await append.register(connection)
+        stored = await connection.fetchval(statement, append.PROCESS, *append.columns([uuid4(), uuid4()], 1))
+    finally:
+        await connection.close()
+    assert stored == 2

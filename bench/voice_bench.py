@@ -8,7 +8,6 @@ to both forms; the second plays in a closed loop at other tables while twenty no
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import math
 import sys
@@ -21,12 +20,9 @@ from io import BytesIO
 from statistics import quantiles
 
 import av
-import msgspec
-import uvloop
-from bench import stack
-from bench.load import Window, compiled, drive
+from bench.program import main
 from bench.rows import Row, made
-from bench.serving_bench import WARM_SECONDS, Turns
+from bench.turns import in_company, opened, slowest_moves
 
 from darbar_media.engine.pipeline import Pipeline
 from darbar_media.engine.work import NoteSound, work
@@ -99,54 +95,20 @@ async def working(pipeline: Pipeline, file: bytes, done: list[int]) -> AsyncIter
 
 async def moves_row(file: bytes, *, tables: int, turns: int, seconds: float) -> Row:
     """Moves with twenty notes in work and without, in turns."""
-    quiet, spoken, done = Turns("table"), Turns("table"), list[int]()
+    done = list[int]()
     pipeline = Pipeline(Metrics(), processes=1)
     await pipeline.run(file)
-    async with stack.servers() as servers, stack.darbar(servers) as darbar:
-        program, plan = compiled(servers.folder), servers.folder / "plan"
-        plan.write_text("".join(f"{line}\n" for line in await darbar.open_tables(tables)))
-
-        async def window() -> Window:
-            return await drive(
-                program, port=darbar.port, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=darbar.pids
-            )
-
-        for _ in range(turns):
-            quiet.add(await window())
-            async with working(pipeline, file, done):
-                spoken.add(await window())
-    return made(
-        "voice_moves",
-        "ms, p99 of a move while 20 voice notes are in work",
-        value=spoken.mean("p99_ms"),
-        reference="without them",
-        reference_value=quiet.mean("p99_ms"),
-        beside={
-            "p50_ms": spoken.mean("p50_ms"),
-            "quiet_p50_ms": quiet.mean("p50_ms"),
-            "moves": spoken.moves,
-            "quiet_moves": quiet.moves,
-            "notes": len(done),
-            "refused": quiet.total("refused") + spoken.total("refused"),
-            "closed": quiet.total("closed") + spoken.total("closed"),
-        },
-    )
+    async with opened(tables) as (_, played):
+        quiet, busy = await in_company(lambda: played.window(seconds), lambda _: working(pipeline, file, done), turns)
+    return slowest_moves("voice_moves", "while 20 voice notes are in work", quiet=quiet, busy=busy, notes=len(done))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--notes", type=int, default=60)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each window")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--tables", type=int, default=20)
-    options = parser.parse_args()
+async def bench(*, notes: int, tables: int, turns: int, seconds: float) -> list[Row]:
+    """Both rows, one after the other."""
     files = [recorded(*kind) for kind in KINDS]
-    rows = [pipeline_row(files, options.notes)]
-    print(msgspec.json.encode(rows[0]).decode(), flush=True)
-    rows.append(uvloop.run(moves_row(files[0], tables=options.tables, turns=options.turns, seconds=options.seconds)))
-    print(msgspec.json.encode(rows[1]).decode())
-    return 0 if all(row.met for row in rows) else 1
+    pipeline = pipeline_row(files, notes)
+    return [pipeline, await moves_row(files[0], tables=tables, turns=turns, seconds=seconds)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(bench, __doc__, notes=60, seconds=8.0, turns=3, tables=20))
