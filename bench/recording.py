@@ -17,40 +17,50 @@ MOVES_MIN = 40
 class Seat:
     """One socket of the recorded table; it answers every choice with the first card."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, number: int) -> None:
-        self._socket = socket
-        self._number = number
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, name: str) -> None:
+        self.socket = socket
+        self._name = name
         self._commands = 0
         self._round = 0
         self.frames: dict[int, str] = {}
 
     async def play(self) -> None:
         """Until the round is settled."""
-        async for message in self._socket:
+        async for message in self.socket:
             frame = msgspec.json.decode(message.data)
             if frame["type"] == "snapshot" and frame["seat"] is None:
-                await self._send(type="sit")
+                await self.send(type="sit")
             elif frame["type"] == "event":
                 self.frames[frame["version"]] = message.data
                 if frame["kind"] == "settled":
                     return
-                await self._react(frame)
+                await self.react(frame)
 
-    async def _react(self, frame: Mapping[str, Any]) -> None:
+    async def react(self, frame: Mapping[str, Any]) -> None:
+        """Ready when asked, and the first card when there is a choice."""
         self._round = frame["public"].get("round", self._round)
         legal = frame.get("legal") or {}
         place = {"round": self._round, "turn": frame["public"].get("turn", 0)}
         if frame["kind"] == "count_in_started":
-            await self._send(type="ready")
+            await self.send(type="ready")
         elif legal.get("play"):
-            await self._send(type="play_card", **place, card=legal["play"][0])
+            await self.send(type="play_card", **place, card=legal["play"][0])
         elif legal.get("name"):
-            await self._send(type="choose_trump", **place, card=legal["name"][0])
+            await self.send(type="choose_trump", **place, card=legal["name"][0])
 
-    async def _send(self, **frame: Any) -> None:
+    async def send(self, **frame: Any) -> None:
+        """A command, with an id of its own."""
         self._commands += 1
-        command_id = f"record{self._number}{self._commands:09d}"
-        await self._socket.send_str(msgspec.json.encode({**frame, "id": command_id}).decode())
+        command_id = f"{self._name}-{self._commands:09d}"
+        await self.socket.send_str(msgspec.json.encode({**frame, "id": command_id}).decode())
+
+
+async def greeted(session: aiohttp.ClientSession, line: str) -> aiohttp.ClientWebSocketResponse:
+    """The socket of one line of a plan, which has said hello."""
+    port, path, hello, _ = line.split("\t")
+    socket = await session.ws_connect(f"http://127.0.0.1:{port}{path}")
+    await socket.send_str(hello)
+    return socket
 
 
 async def record(plan: list[str]) -> list[list[str]]:
@@ -58,10 +68,7 @@ async def record(plan: list[str]) -> list[list[str]]:
     async with aiohttp.ClientSession() as session, asyncio.timeout(ROUND_SECONDS_MAX):
         seats = []
         for number, line in enumerate(plan):
-            port, path, hello, _ = line.split("\t")
-            socket = await session.ws_connect(f"http://127.0.0.1:{port}{path}")
-            await socket.send_str(hello)
-            seats.append(Seat(socket, number))
+            seats.append(Seat(await greeted(session, line), f"record{number}"))
         await asyncio.gather(*(seat.play() for seat in seats))
     versions = sorted(set.intersection(*(set(seat.frames) for seat in seats)))
     moves = [[seat.frames[version] for seat in seats] for version in versions]

@@ -41,6 +41,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "inspection": Target("ratio", 2.0, "less"),
         "growth_cpu": Target("ratio", 1.1, "less"),
         "growth_p50": Target("ratio", 1.1, "less"),
+        "two_processes": Target("ratio", 0.9),
+        "bot_moves": Target("ratio", 1.5, "less"),
         "latency_p50": Target("ratio", 1.0, "less"),
         "latency_p99": Target("ratio", 1.0, "less"),
         "voice_pipeline": Target("value", 400, "less"),

@@ -13,14 +13,15 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from importlib import import_module
 from pathlib import Path
 from typing import IO
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import aiohttp
+import asyncpg
 import msgspec
 
 from darbar_contracts import subjects
 from darbar_contracts.frames import PROTOCOL
-from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
+from darbar_contracts.tables import BotLevel, CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
 from darbar_kit.database.migrate import migrate
@@ -30,7 +31,9 @@ from darbar_kit.embedded.kept import any_port
 from darbar_kit.embedded.nats import NatsServer
 from darbar_kit.embedded.postgres import PostgresServer
 from darbar_kit.settings import environment
+from darbar_kit.testing.waiting import eventually
 from darbar_kit.tokens import Claims, TokenWriter, new_private_key_pem, public_key_pem
+from darbar_table.shards.placement import shard_of, should_own
 
 ROOT = Path(__file__).resolve().parents[1]
 HOST = "127.0.0.1"
@@ -42,7 +45,6 @@ STOP_SIGNALS = ((signal.SIGTERM, 20.0),)
 PASSWORD = "only-for-the-bench"
 # Nothing here takes work away: clients are as quick as they can be, and nobody is sent away between two windows.
 TABLE_SETTINGS = {
-    "PROCESS_NAME": "table",
     "FRAMES_A_SECOND_MAX": "1000000",
     "SOCKETS_AN_ADDRESS_MAX": "0",
     "COUNT_IN_SECONDS": "1.0",
@@ -114,7 +116,7 @@ async def process(
 class Darbar:
     """The running services, and what the lobby would do for players."""
 
-    def __init__(self, running: Servers, session: aiohttp.ClientSession, bus: Bus, *, tables_url: str) -> None:
+    def __init__(self, running: Servers, session: aiohttp.ClientSession, bus: Bus, *, table_urls: DatabaseUrls) -> None:
         private_key = new_private_key_pem()
         self._running = running
         self._session = session
@@ -123,7 +125,8 @@ class Darbar:
         self._public_key = public_key_pem(private_key)
         self._ports: dict[str, int] = {}
         self.pids = running.pids
-        self.tables_url = tables_url
+        self._table_urls = table_urls
+        self.tables_url = table_urls.owner_url
 
     @property
     def port(self) -> int:
@@ -135,10 +138,8 @@ class Darbar:
         """A process of this service, ready. `name` is what its CPU is called; a table process has it in its id."""
         name = name or service
         port = any_port(HOST)
-        variables = {
-            f"DARBAR_{service.upper()}_{field}": value
-            for field, value in {"NATS_URL": self._running.nats_url, **fields}.items()
-        }
+        fields = {"NATS_URL": self._running.nats_url, **fields}
+        variables = {f"DARBAR_{service.upper()}_{field}": value for field, value in fields.items()}
         log_path = self._running.folder / f"{name}.log"
         with log_path.open("ab") as log:
             async with process(["-m", "bench.serve", service, str(port)], log=log, variables=variables) as started:
@@ -149,13 +150,46 @@ class Darbar:
                 finally:
                     del self._ports[name], self.pids[name]
 
-    def stored_service(self, service: str, urls: DatabaseUrls, **fields: str) -> AbstractAsyncContextManager[None]:
-        """One with a database, which knows players by their tokens."""
-        return self.service(service, DATABASE_URL=urls.service_url, TOKEN_PUBLIC_KEY=self._public_key, **fields)
+    def wallet(self, urls: DatabaseUrls) -> AbstractAsyncContextManager[None]:
+        return self.service(
+            "wallet", DATABASE_URL=urls.service_url, TOKEN_PUBLIC_KEY=self._public_key, **WALLET_SETTINGS
+        )
 
-    async def open_tables(self, count: int) -> list[str]:
+    def table_process(self, name: str) -> AbstractAsyncContextManager[None]:
+        """One of those that share the tables."""
+        return self.service(
+            "table",
+            name=name,
+            PROCESS_NAME=name,
+            DATABASE_URL=self._table_urls.service_url,
+            TOKEN_PUBLIC_KEY=self._public_key,
+            **TABLE_SETTINGS,
+        )
+
+    async def open_tables(self, count: int, *, bot_level: BotLevel = "normal") -> list[str]:
         """The ids of tables of Court Piece with a hidden trump, at each of which its host sits."""
-        return [await self._open_table() for _ in range(count)]
+        return [await self._open_table(bot_level) for _ in range(count)]
+
+    async def at_home(self, table_ids: list[str]) -> None:
+        """Waits until each of these tables is at the process where it is to be, and everybody knows it."""
+        await eventually(lambda: self._are_at_home(table_ids), seconds=READY_SECONDS_MAX)
+
+    async def _are_at_home(self, table_ids: list[str]) -> bool:
+        connection = await asyncpg.connect(self.tables_url)
+        try:
+            living = [
+                row[0] for row in await connection.fetch("SELECT process_id FROM table_process WHERE NOT leaving")
+            ]
+        finally:
+            await connection.close()
+        homes = {table_id: should_own(shard_of(UUID(table_id)), living) for table_id in table_ids}
+        return len(living) == self._table_processes and all(
+            [await self._where(table_id) == home for table_id, home in homes.items()]
+        )
+
+    @property
+    def _table_processes(self) -> int:
+        return sum(name.startswith("table") for name in self._ports)
 
     async def plan(self, table_ids: list[str]) -> list[str]:
         """Four lines for each table, one for each player: port, path, hello, and no opening."""
@@ -176,10 +210,10 @@ class Darbar:
             grant = GrantRequest(str(uuid4()), account, "new_account")
             await self._bus.request(subjects.WALLET_GRANT, grant, WalletAnswer, timeout_seconds=ANSWER_SECONDS_MAX)
 
-    async def _open_table(self) -> str:
+    async def _open_table(self, bot_level: BotLevel) -> str:
         table_id = str(uuid4())
         await self.give_coins(table_id)
-        terms = TableTerms("court_piece", {"trump": "hidden"}, SEATS, 25, 30, "public", "normal")
+        terms = TableTerms("court_piece", {"trump": "hidden"}, SEATS, 25, 30, "public", bot_level)
         command = CreateTable(table_id, terms, Person(players_of(table_id)[0], "Ann", "fox"))
         subject = subjects.table_create(await self._where(table_id))
         await self._bus.request(subject, command, TableLook, timeout_seconds=ANSWER_SECONDS_MAX)
@@ -217,10 +251,10 @@ async def darbar(running: Servers, planted: Callable[[Darbar], Awaitable[None]] 
     async with aiohttp.ClientSession() as session, AsyncExitStack() as ends:
         bus = await Bus.connect(running.nats_url, name="bench")
         ends.push_async_callback(bus.close)
-        started = Darbar(running, session, bus, tables_url=table_urls.owner_url)
-        await ends.enter_async_context(started.stored_service("wallet", wallet_urls, **WALLET_SETTINGS))
+        started = Darbar(running, session, bus, table_urls=table_urls)
+        await ends.enter_async_context(started.wallet(wallet_urls))
         await planted(started)
-        await ends.enter_async_context(started.stored_service("table", table_urls, **TABLE_SETTINGS))
+        await ends.enter_async_context(started.table_process("table"))
         yield started
 
 

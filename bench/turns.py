@@ -70,6 +70,10 @@ class Tables:
         self._program = program
         self._table_ids = table_ids
 
+    async def at_home(self) -> None:
+        """Waits until processes that came or went have made no more tables move."""
+        await self._darbar.at_home(self._table_ids)
+
     async def window(self, seconds: float, *, moves_a_second: float = 0.0) -> Window:
         """Played anew, in a closed loop or with so many moves a second; sockets go where the tables are now."""
         plan = self._program.with_name("plan")
@@ -86,7 +90,7 @@ class Tables:
 
 @asynccontextmanager
 async def opened(count: int) -> AsyncIterator[tuple[stack.Darbar, Tables]]:
-    """A Darbar of its own with so many tables."""
+    """A Darbar of its own with so many tables to play at."""
     async with stack.servers() as servers, stack.darbar(servers) as darbar:
         yield darbar, Tables(darbar, compiled(servers.folder), await darbar.open_tables(count))
 
