@@ -243,8 +243,7 @@ class Far:
         """So much later, when the database has just been read."""
         self.time += seconds
         self.node.survey.owner, self.node.survey.looked_at = owner, self.time
-        assert self.link is not None
-        self.link.look(self.time)
+        self.relay.look()
 
     async def command(self, command_id: str = "a-command-of-20-chars") -> ReplyDouble:
         assert self.link is not None
@@ -345,6 +344,34 @@ async def test_a_hello_that_nobody_answers_is_said_to_the_owner_again_and_nothin
     assert (left, type(entered)) == (Leave(number), Enter)
     await far.say(number, type="event", version=6)
     assert [frame["type"] for frame in far.socket.sent] == ["welcome"]
+
+
+async def test_a_hello_that_comes_while_nobody_owns_the_table_finds_the_owner_at_the_next_look(far: Far) -> None:
+    far.node.survey.owner = None
+    entering = asyncio.create_task(far.relay.enter(far.socket, TABLE, 5))
+    await asyncio.sleep(0)
+    assert far.posted() == []
+    far.look(1.0, owner="t1")
+    [(owner, step)] = far.posted()
+    assert (owner, type(step)) == ("t1", Enter)
+    await far.say(cast(Enter, step).link, type="welcome", version=5)
+    await entering
+    assert [frame["type"] for frame in far.socket.sent] == ["welcome"]
+
+
+async def test_a_link_that_loses_its_owner_while_there_is_no_other_finds_the_next_one_or_ends_in_time(far: Far) -> None:
+    number = await far.entered()
+    far.node.survey.owner = None
+    await far.say(number, 3, type="event", version=7)
+    assert far.posted() == [("t1", Leave(number))]
+    far.look(1.0, owner="t2")
+    [(owner, step)] = far.posted()
+    assert (owner, type(step)) == ("t2", Enter)
+    far.node.survey.owner = None
+    reply = await far.command()
+    far.look(HELD_SECONDS_MAX + 0.1, owner=None)
+    assert [answer.code for answer in reply.answers] == ["unavailable"]
+    assert far.socket.closed == "unavailable"
 
 
 async def test_what_was_read_before_the_owner_was_chosen_does_not_lead_back(far: Far) -> None:

@@ -132,6 +132,12 @@ class Relay:
         if link is not None:
             link.part()
 
+    def look(self) -> None:
+        """After every socket's link: one that has no owner just now is to find the next."""
+        now = self.clock()
+        for link in list(self._by_socket.values()):
+            link.look(now)
+
     def close(self) -> None:
         """This process stops: everybody goes on at the owner of their table."""
         for link in list(self._by_socket.values()):
@@ -177,9 +183,7 @@ class Relay:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            now = self.clock()
-            for link in list(self._links.values()):
-                link.look(now)
+            self.look()
 
     async def _say_alive(self) -> None:
         while True:
