@@ -11,7 +11,7 @@ from table_company import Company, ServiceProcess
 from virtual_loop import Process
 
 # Beside the table's creation, which is at about 0.3 s; a round without faults is over two seconds later.
-FIRST_SECONDS, LAST_SECONDS = 0.1, 3.0
+FIRST_SECONDS, LAST_SECONDS = 0.1, 2.0
 COUNTS = (0, 1, 1, 1, 2, 2, 3, 4)
 
 
@@ -34,7 +34,7 @@ def draw(dice: random.Random, *, last_seconds: float = LAST_SECONDS) -> list[Fau
         Fault(
             dice.uniform(FIRST_SECONDS, last_seconds),
             dice.choice(tuple(KINDS)),
-            dice.choice((0.05, 0.4, 1.5, 4.5)) * (0.5 + dice.random()),
+            dice.choice((0.05, 0.3, 1.0, 3.0)) * (0.5 + dice.random()),
             dice.randrange(1000),
         )
         for _ in range(dice.choice(COUNTS))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,8 @@ from virtual_time import Running
 
 # After the last fault everything has to be over by then, in virtual seconds.
 QUIET_SECONDS_MAX = 90.0
+# Without faults nobody waits for anything but cards.
+UNDISTURBED_SECONDS_MAX = 8.0
 GAME_SECONDS_MAX = 900.0
 NAMES = ("ann", "bob", "cyn", "dan")
 SKEW_SECONDS_MAX = 3.0
@@ -56,6 +59,8 @@ class Draw:
         self.think_seconds = dice.choice((0.01, 0.02, 0.02, 0.05))
         self.repeats = dice.choice((0.0, 0.0, 0.1, 0.5))
         self.is_skewed = dice.random() < 0.3
+        # Somebody proposes to end the game after so many decisions of their own, and everybody agrees (TL-39).
+        self.ends_after = dice.choice((None, None, None, 1, 3, 5, 8))
         self.better_place_seconds = dice.choice((0.5, 2.0, 10.0))
         self.faults = faults.draw(dice, last_seconds=30.0 if whole_game else faults.LAST_SECONDS)
         self.dice = dice
@@ -65,8 +70,8 @@ GAMES_OF_A_ROUND: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("court_piece", {"trump": "hidden"}, 4),
     ("court_piece", {"trump": "open"}, 4),
     ("court_piece", {"trump": "kaat"}, 4),
-    ("court_piece", {}, 4),
     ("king_short", {}, 4),
+    ("king_long", {}, 4),
     ("kings_and_rebels", {"seats": 4, "rounds": 1}, 4),
 )
 GAMES_WHOLE: tuple[tuple[str, dict[str, Any], int], ...] = (
@@ -88,6 +93,7 @@ class History:
 
     def __init__(self, seed: int, *, whole_game: bool) -> None:
         self.seed = seed
+        self._whole_game = whole_game
         self.draw = draw = Draw(seed, whole_game=whole_game)
         self.loop = loop = VirtualLoop(random.Random(f"loop {seed}"))
         Running.loop, Running.chance = loop, random.Random(f"chance {seed}")
@@ -110,12 +116,16 @@ class History:
                 faults.arrange(company, self.draw.faults)
                 over_at = max((fault.over_at for fault in self.draw.faults), default=0.0)
                 is_over = loop.run_until(self._is_over, time_max=over_at + self._time_max)
-                found = [*violations(company, is_over=is_over), *seams.faults()]
+                found = [*violations(company, is_over=is_over), *seams.faults(), *self._waits()]
                 digest, decisions = self._digest(), len(company.notebook.answers)
                 loop.end()
             return Told(self.seed, found, company.story, digest, decisions, self.draw.faults)
         finally:
             Running.loop = None
+
+    def _waits(self) -> Iterator[str]:
+        if not self.draw.faults and self.loop.now > UNDISTURBED_SECONDS_MAX and not self._whole_game:
+            yield f"nobody waits: a round without a fault has taken {self.loop.now:.1f} s"
 
     def _player(self, name: str, whole_game: bool) -> SimulatedPlayer:
         draw = self.draw
@@ -124,6 +134,8 @@ class History:
             self.company, person(name), dice, bots=draw.seats - draw.people, rounds=0 if whole_game else 1
         )
         player.think_seconds, player.repeats = draw.think_seconds, draw.repeats
+        if name == NAMES[0] and not whole_game:
+            player.ends_after = draw.ends_after
         return player
 
     def _is_over(self) -> bool:
@@ -132,7 +144,7 @@ class History:
             company.is_created
             and all(player.is_done for player in company.players)
             and not company.tables.open_tables
-            and not company.tables.outbox
+            and company.has_told_everything()
         )
 
     def _digest(self) -> str:

@@ -86,6 +86,7 @@ class SimulatedPlayer:
         self.is_done = False
         self.think_seconds = 0.02
         self.repeats = 0.0
+        self.ends_after: int | None = None  # how many of its own decisions
         self._version = 0
         self._welcomed: int | None = None
         self._seat: int | None = None
@@ -98,6 +99,7 @@ class SimulatedPlayer:
         self._said_at = 0.0
         self._string = ""
         self._intends = False
+        self._is_to_say_again = False
 
     def connect(self, process_id: str | None = None) -> None:
         """To the process that was named, or to any."""
@@ -210,7 +212,9 @@ class SimulatedPlayer:
         if pending is None or getattr(pending, "id") != frame.id:  # noqa: B009
             return
         if frame.retry:
-            self._later(AGAIN_SECONDS * (1 + self.dice.random()), self._say_again, pending)
+            if not self._is_to_say_again:
+                self._is_to_say_again = True
+                self._later(AGAIN_SECONDS * (1 + self.dice.random()), self._say_again)
             return
         self.company.notebook.refused.append((self.person.account_id, pending, frame.code))
         self._pending = None
@@ -260,6 +264,9 @@ class SimulatedPlayer:
         if wants_to_leave:
             is_leaving = table.seats[self._seat].away and table.phase in IN_A_ROUND
             return None if is_leaving else frames.Leave(self._new_id())
+        vote = table.vote
+        if vote is not None and self._seat in vote.waits_for:
+            return frames.AnswerVote(self._new_id(), vote.number, agree=True)
         if table.phase == "playing":
             return self._decision(table)
         return self._around_the_cards(table)
@@ -285,6 +292,10 @@ class SimulatedPlayer:
         legal = self._legal
         if legal is None or not (legal.play or legal.name):
             return None
+        if self.ends_after is not None and table.vote is None and len(table.people) > 1:
+            self.ends_after -= 1
+            if self.ends_after == 0:
+                return frames.AskVote(self._new_id(), "end_game")
         rules = self.company.rules
         choices = rules.choices(legal)
         plain = choices[: len(choices) - len(legal.also)] or choices
@@ -309,9 +320,10 @@ class SimulatedPlayer:
             socket.tell(frame)
         self._later(ANSWER_SECONDS_MAX, self._try_elsewhere, frame)
 
-    def _say_again(self, frame: Frame) -> None:
-        if self._pending is frame and self._is_caught_up:
-            self._say(frame)
+    def _say_again(self) -> None:
+        self._is_to_say_again = False
+        if self._pending is not None and self._is_caught_up:
+            self._say(self._pending)
 
     def _say_again_once(self, socket: SocketDouble) -> None:
         """What has no answer is said again on every new socket."""

@@ -24,7 +24,7 @@ from wallet_statements import WalletDatabase
 from darbar_contracts import subjects
 from darbar_contracts.bots import BotAnswer, BotRequest
 from darbar_contracts.frames import TableReason
-from darbar_contracts.lobby import Maintenance, MaintenanceRequest
+from darbar_contracts.lobby import Maintenance, MaintenanceRequest, ShutOutsAnswer, ShutOutsRequest
 from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, WhereAnswer, WhereRequest
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
@@ -210,9 +210,9 @@ class Company:
                 "bot_pause_seconds_min": 0.0,
                 "bot_pause_seconds_max": 0.0,
                 "offline_grace_seconds": 1.0,
-                "present_after_load_seconds": 3.0,
-                "keep_in_game_seconds": 8.0,
-                "keep_before_game_seconds": 5.0,
+                "present_after_load_seconds": 2.0,
+                "keep_in_game_seconds": 4.0,
+                "keep_before_game_seconds": 3.0,
                 "sitting_pause_seconds": 1.0,
                 "vote_seconds": 2.0,
                 "vote_pause_seconds": 1.0,
@@ -228,6 +228,11 @@ class Company:
     def is_stored(self, version: int) -> bool:
         """Whether this version of the table is committed now."""
         return any(row.version == version for row in reversed(self.tables.events.get(self.table_id, ())))
+
+    def has_told_everything(self) -> bool:
+        """Whether each milestone that is still kept is in the stream."""
+        kept = {one.message_id for one in self.broker.stream}
+        return all(f"1:{table_id}:{number}" in kept for table_id, number in self.tables.outbox)
 
     def owner(self) -> TableProcess | None:
         """Which of the processes owns the table."""
@@ -246,6 +251,7 @@ class Company:
     async def _serve_lobby(self) -> None:
         bus = await self._connected()
         await bus.serve(subjects.LOBBY_MAINTENANCE, MaintenanceRequest, self._maintenance)
+        await bus.serve(subjects.LOBBY_SHUT_OUTS, ShutOutsRequest, self._shut_outs)
         await bus.serve(subjects.BOT_DECIDE, BotRequest, self._decide)
         for number, player in enumerate(self.players):
             grant = GrantRequest(f"grant-{number}", player.person.account_id, "new_account")
@@ -290,6 +296,9 @@ class Company:
 
     async def _maintenance(self, _request: MaintenanceRequest) -> Maintenance:
         return Maintenance(0, None, draining=False)
+
+    async def _shut_outs(self, _request: ShutOutsRequest) -> ShutOutsAnswer:
+        return ShutOutsAnswer((), more=False)
 
     async def _decide(self, request: BotRequest) -> BotAnswer:
         """As a bot whose strength nobody minds: what is decided for a seat whose time is up."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import heapq
+import math
 import random
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -229,28 +230,50 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def _turn(self) -> bool:
         """Everybody does what there is to do now, then the clock jumps. False: nobody will ever have anything to do."""
         for _ in range(TURNS_WITHOUT_TIME_MAX):
-            able = [process for process in self.processes if process.ready and process.awake_at <= self.now]
-            if not able:
+            able, now = None, self.now
+            for process in self.processes:
+                if process.ready and process.awake_at <= now:
+                    if able is not None:
+                        able = self._drawn()
+                        break
+                    able = process
+            if able is None:
                 return self._wait()
-            self._run(able[0] if len(able) == 1 else able[int(self.dice.random() * len(able))])
+            self._run(able)
         raise AssertionError("time does not pass any more")
+
+    def _drawn(self) -> Process:
+        """One of those that could go on."""
+        able = [process for process in self.processes if process.ready and process.awake_at <= self.now]
+        return able[int(self.dice.random() * len(able))]
 
     def _run(self, process: Process) -> None:
         """What is ready; what that makes ready waits for the next turn of this process."""
         self.current, ready = process, process.ready
-        for _ in range(len(ready)):
-            if not ready:
-                break  # It has died of what it did.
-            step = ready.popleft()
-            if not step._is_cancelled:
-                step._context.run(step._callback, *step._args)
-            if process.steps_to_live is not None:
-                self._age(process)
+        if process.steps_to_live is not None:
+            self._run_with_care(process)
+        else:
+            # What dies here is another one, or has died of what it did and has nothing more to do.
+            for _ in range(len(ready)):
+                if not ready:
+                    break
+                step = ready.popleft()
+                if not step._is_cancelled:
+                    step._context.run(step._callback, *step._args)
         self.current = self.world
 
+    def _run_with_care(self, process: Process) -> None:
+        """One step at a time: after which of them it dies is drawn."""
+        for _ in range(len(process.ready)):
+            if not process.ready:
+                break
+            step = process.ready.popleft()
+            if not step._is_cancelled:
+                step._context.run(step._callback, *step._args)
+            self._age(process)
+
     def _age(self, process: Process) -> None:
-        assert process.steps_to_live is not None
-        process.steps_to_live -= 1
+        process.steps_to_live = (process.steps_to_live or 0) - 1
         if process.steps_to_live <= 0 and process.dies is not None:
             process.steps_to_live = None
             self.current = self.world
@@ -261,12 +284,12 @@ class VirtualLoop(asyncio.BaseEventLoop):
         timers = self._timers
         while timers and (timers[0][2]._is_cancelled or timers[0][3].is_dead):
             heapq.heappop(timers)
-        asleep = [process.awake_at for process in self.processes if process.ready]
-        following = min(asleep) if asleep else timers[0][0] if timers else None
-        if following is None:
+        following = timers[0][0] if timers else math.inf
+        for process in self.processes:
+            if process.ready and process.awake_at < following:
+                following = process.awake_at  # It has been stopped, with something to do.
+        if following == math.inf:
             return False
-        if timers and timers[0][0] < following:
-            following = timers[0][0]
         self.now = now = max(self.now, following)
         while timers and timers[0][0] <= now:
             _, _, step, process = heapq.heappop(timers)
