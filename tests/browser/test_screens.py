@@ -57,6 +57,15 @@ async def test_no_screen_has_a_fault_that_axe_or_a_thumb_finds(
     assert [f"{name}: {fault}" for name, faults in found.items() for fault in faults] == []
 
 
+async def test_a_card_that_gets_the_focus_moves_the_table_to_no_side(quick: Browsing) -> None:
+    async with quick.at_table("court_piece", size=PHONE) as guest:
+        page = guest.page
+        await guest.start()
+        await guest.play_until("[data-hand=turn]")
+        await page.locator("main").evaluate("(main) => main.scrollTo(14, 14)")
+        assert await page.locator("main").evaluate("(main) => [main.scrollLeft, main.scrollTop]") == [0, 0]
+
+
 # Two seats that lie on each other, and what a player's tap on a card hits.
 OVERLAPS = """
 () => {
