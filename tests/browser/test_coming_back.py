@@ -22,6 +22,7 @@ PHASES = [
     ("kings_and_rebels", {"seats": 4, "last_seat_must_bid": True}, "[data-panel=bid]"),
     ("kings_and_rebels", {"seats": 4, "minimum_bid": 5}, "[data-panel=converts]"),
     ("king_short", {}, "[data-result=round]"),
+    ("kings_and_rebels", {"seats": 4, "rounds": 1}, "[data-result=game]"),
 ]
 VERSIONS_MISSED = 10
 

@@ -140,7 +140,8 @@ function afterSnapshot(state: State, frame: Snapshot, now: number): State {
     version: frame.version,
     seat: frame.seat,
     table: frame.table,
-    board: (frame.game ?? null) as Board | null,
+    // Between two games none is seen; how the last one ended stays until the next begins.
+    board: (frame.game ?? (state.board?.ended?.game_over ? state.board : null)) as Board | null,
     wants_snapshot: false,
     told: [],
   };

@@ -38,7 +38,7 @@ export interface Watcher {
 }
 
 export class TableSocket {
-  #state: State = NOTHING;
+  #state: State;
   #socket: WebSocket | null = null;
   #tries = 0;
   #unknown = 0;
@@ -55,7 +55,11 @@ export class TableSocket {
     private paths: SocketPaths,
     private readonly surroundings: Surroundings,
     private readonly watcher: Watcher,
-  ) {}
+    /** What is known of it already. */
+    known: Partial<State> = {},
+  ) {
+    this.#state = { ...NOTHING, ...known };
+  }
 
   get state(): State {
     return this.#state;
