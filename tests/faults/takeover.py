@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import resource
 import signal
 import statistics
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -38,8 +38,8 @@ BACK_SECONDS_MAX = 30.0
 GAP_SECONDS_MAX = 1.0
 WAIT_SECONDS_MAX = 180.0
 GAME = "court_piece"
-TURN_SECONDS = 60
-THINK_SECONDS = 8.0
+TURN_SECONDS = 30
+THINK_SECONDS = 6.0
 MIDDLE, NEARLY_ALL = 50, 99
 SEATING_AT_ONCE = 24
 TABLES_A_CLIENT = 100
@@ -56,8 +56,8 @@ SETTINGS = {
     "table_sockets_max": "0",
     "ready_seconds_max": "120",
 }
-_GROUP = re.compile(rb"shards_handed_over[^\n]*?seconds[\"=: ]+([0-9.]+)")
 _OWNED = "SELECT shard FROM shard WHERE process_id = $1"
+_OWNERS = "SELECT shard, process_id FROM shard"
 _OTHERS = "SELECT address FROM table_process WHERE process_id <> $1 ORDER BY address"
 
 
@@ -115,7 +115,7 @@ class Crowd:
             away = {player for player in players if not player.table.caught_up}
             seconds.extend([now - since] * len(lost - away))
             lost, look_at = away, now + LOOK_SECONDS
-            return bool(seconds) and not away and is_over()
+            return not away and is_over()
 
         await eventually(are_back, seconds=WAIT_SECONDS_MAX)
         return seconds
@@ -185,16 +185,14 @@ async def _killed(stack: FaultStack, owner: Owner, crowd: Crowd) -> bool:
 
 async def _stopped(stack: FaultStack, crowd: Crowd) -> bool:
     assert stack.run is not None
-    owner = await stack.owner()
-    owned = {row["shard"] for row in await stack.stored.ask("tables", _OWNED, owner.process_id)}
-    tables = sum(shard_of(UUID(table[0].table.table_id)) in owned for table in crowd.tables)
+    owner, tables = await _owner_of_most(stack, crowd)
     heard = len(stack.run.logged_since())
     began = time.monotonic()
     owner.process.send_signal(signal.SIGTERM)
     back = await crowd.back(began, lambda: _has_ended(owner.process))
     stopped = time.monotonic() - began
     await lasts(SETTLE_SECONDS)
-    gaps = [float(found) for found in _GROUP.findall(stack.run.logged_since(heard))]
+    gaps = _gaps(stack.run.logged_since(heard))
     decided = crowd.decisions.since(began)
     print(
         f"SIGTERM: {tables} tables in {len(gaps)} groups went in {stopped:.1f} s; each was served again {_spread(gaps)}"
@@ -202,6 +200,20 @@ async def _stopped(stack: FaultStack, crowd: Crowd) -> bool:
     print(f"         {len(back)} sockets elsewhere {_spread(back)}")
     print(f"         {len(decided)} decisions from then on were acknowledged {_spread(decided)}", flush=True)
     return bool(gaps) and max(gaps) < GAP_SECONDS_MAX
+
+
+async def _owner_of_most(stack: FaultStack, crowd: Crowd) -> tuple[Owner, int]:
+    """The process with most of these tables, and how many."""
+    owners = {row["shard"]: row["process_id"] for row in await stack.stored.ask("tables", _OWNERS)}
+    counts = Counter(owners[shard_of(UUID(table[0].table.table_id))] for table in crowd.tables)
+    [(process_id, tables)] = counts.most_common(1)
+    return await stack.process(process_id), tables
+
+
+def _gaps(log: bytes) -> list[float]:
+    """For how long each group of tables that moved was not served."""
+    lines = [line for line in log.splitlines() if b'"shards_handed_over"' in line]
+    return [msgspec.json.decode(line)["seconds"] for line in lines]
 
 
 async def _compared(stack: FaultStack, crowd: Crowd, failures: Sequence[str]) -> bool:
@@ -248,15 +260,22 @@ async def _crowd(stack: FaultStack, owner: Owner, *, tables: int, people: int) -
         ]
         playing: list[asyncio.Task[None]] = []
 
-        async def one(number: int) -> list[Thinker]:
+        async def sit(number: int) -> list[Thinker]:
             darbar = clients[number // TABLES_A_CLIENT]
-            table = await _seated(darbar, owned, crowd.result, people=people, seed=number, turn=seating)
-            playing.extend(asyncio.create_task(player.play_on()) for player in table)
-            return table
+            async with seating:
+                return await _seated(darbar, owned, crowd.result, people=people, seed=number)
 
-        crowd.tables = await asyncio.gather(*map(one, range(tables)))
+        async def begin(table: list[Thinker]) -> None:
+            async with seating:
+                await (table[-1].table.sit() if people == SEATS else table[0].table.start_now())
+            playing.extend(asyncio.create_task(player.play_on()) for player in table)
+
+        crowd.tables = await asyncio.gather(*map(sit, range(tables)))
+        seconds = time.monotonic() - began
+        print(f"{tables} tables of one process, {tables * people} sockets, after {seconds:.0f} s", flush=True)
+        await asyncio.gather(*map(begin, crowd.tables))
         now = time.monotonic()
-        print(f"{tables} tables of one process, {tables * people} sockets, after {now - began:.0f} s", flush=True)
+        print(f"everybody plays after {now - began:.0f} s", flush=True)
         await lasts(SETTLE_SECONDS)
         decided = crowd.decisions.since(now)
         print(f"{len(decided) / SETTLE_SECONDS:.0f} decisions a second, acknowledged {_spread(decided)}", flush=True)
@@ -268,25 +287,22 @@ async def _crowd(stack: FaultStack, owner: Owner, *, tables: int, people: int) -
             await asyncio.wait(playing)
 
 
-async def _seated(
-    darbar: Darbar, owned: set[int], result: LoadResult, *, people: int, seed: int, turn: asyncio.Semaphore
-) -> list[Thinker]:
-    """People at a table that lies in one of these shards; what lies elsewhere is left to itself."""
-    async with turn:
-        while True:
-            players = [await darbar.guest() for _ in range(people)]
-            ref = await players[0].create_table(GAME, turn_seconds=TURN_SECONDS)
-            if shard_of(UUID(ref.table_id)) in owned:
-                break
-        sockets = [await player.join(ref, fair=False, events_unread_max=EVENTS_UNREAD_MAX) for player in players]
-        for socket in sockets[1:]:
-            await socket.sit()
-        if people < SEATS:
-            await sockets[0].start_now()
-        return [
-            Thinker(player, socket, random.Random(f"{seed}/{number}"), think_seconds=THINK_SECONDS, result=result)
-            for number, (player, socket) in enumerate(zip(players, sockets, strict=True))
-        ]
+async def _seated(darbar: Darbar, owned: set[int], result: LoadResult, *, people: int, seed: int) -> list[Thinker]:
+    """People at a table that lies in one of these shards; what lies elsewhere is left to itself. With the last one the
+    game begins, so they do not sit down yet: nobody plays until all tables are there."""
+    while True:
+        host = await darbar.guest()
+        ref = await host.create_table(GAME, turn_seconds=TURN_SECONDS)
+        if shard_of(UUID(ref.table_id)) in owned:
+            break
+    players = [host, *[await darbar.guest() for _ in range(people - 1)]]
+    sockets = [await player.join(ref, fair=False, events_unread_max=EVENTS_UNREAD_MAX) for player in players]
+    for socket in sockets[1 : min(people, SEATS - 1)]:
+        await socket.sit()
+    return [
+        Thinker(player, socket, random.Random(f"{seed}/{number}"), think_seconds=THINK_SECONDS, result=result)
+        for number, (player, socket) in enumerate(zip(players, sockets, strict=True))
+    ]
 
 
 @asynccontextmanager

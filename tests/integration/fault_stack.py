@@ -65,9 +65,12 @@ class Owner(NamedTuple):
 
 
 _MOST_SHARDS = """
-SELECT process_id, address FROM table_process JOIN shard USING (process_id)
- GROUP BY process_id, address ORDER BY count(*) DESC LIMIT 1
+SELECT process_id FROM table_process JOIN shard USING (process_id)
+ GROUP BY process_id ORDER BY count(*) DESC LIMIT 1
 """
+
+
+_PROCESS = "SELECT process_id, address FROM table_process WHERE process_id = $1"
 
 
 class FaultStack:
@@ -131,6 +134,11 @@ class FaultStack:
     async def owner(self) -> Owner:
         """The table process that owns most shards, with --processes."""
         [row] = await self.stored.ask("tables", _MOST_SHARDS)
+        return await self.process(row["process_id"])
+
+    async def process(self, process_id: str) -> Owner:
+        """The table process that has this id at present, with --processes."""
+        [row] = await self.stored.ask("tables", _PROCESS, process_id)
         assert self.run is not None
         for child in self.run.children().values():
             if port_of(child) == row["address"].rpartition(":")[2]:
