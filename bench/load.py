@@ -10,7 +10,9 @@ from pathlib import Path
 import msgspec
 from bench.machine import Meter, memory_bytes
 
-SOURCE = Path(__file__).with_name("load.c")
+SOURCE = Path(__file__).resolve().with_name("load.c")
+ROOT = SOURCE.parents[1]
+WARM_SECONDS = 3.0
 LATE_SECONDS_MAX = 120.0
 
 
@@ -47,28 +49,23 @@ def compiled(folder: Path) -> Path:
 
 
 async def drive(
-    program: Path,
-    *,
-    plan: Path,
-    warm_seconds: float,
-    seconds: float,
-    pids: dict[str, int],
-    moves_a_second: float = 0.0,
+    program: Path, *, plan: Path, seconds: float, pids: dict[str, int], moves_a_second: float = 0.0
 ) -> Window:
-    """One run of the generator, in a closed loop or with so many moves a second.
+    """One run of the generator, in a closed loop or with so many moves a second."""
+    command = [str(program), str(plan), str(WARM_SECONDS), str(seconds), str(moves_a_second)]
+    return await watched(command, seconds=seconds, pids=pids)
 
-    Processes are measured from the begin of its window to its end.
-    """
+
+async def watched(command: list[str], *, seconds: float, pids: dict[str, int]) -> Window:
+    """Players of any kind, who tell when their window begins and ends; processes are measured in between."""
     meter = Meter(pids)
     running = await asyncio.create_subprocess_exec(
-        *(str(program), str(plan), str(warm_seconds), str(seconds), str(moves_a_second)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
+        *command, cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     assert running.stdin is not None
     assert running.stdout is not None
     try:
-        async with asyncio.timeout(warm_seconds + seconds + LATE_SECONDS_MAX):
+        async with asyncio.timeout(WARM_SECONDS + seconds + LATE_SECONDS_MAX):
             if await running.stdout.readline() != b"window\n":
                 raise RuntimeError("the load generator did not come to its window")
             meter.start()

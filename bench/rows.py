@@ -43,6 +43,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "growth_p50": Target("ratio", 1.1, "less"),
         "two_processes": Target("ratio", 0.9),
         "bot_moves": Target("ratio", 1.5, "less"),
+        "serving_boardgame": Target("ratio", 4.0, is_beside=True),
+        "serving_boardgame_postgres": Target("ratio", 25.0, is_beside=True),
         "latency_p50": Target("ratio", 1.0, "less"),
         "latency_p99": Target("ratio", 1.0, "less"),
         "voice_pipeline": Target("value", 400, "less"),

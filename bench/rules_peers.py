@@ -38,7 +38,7 @@ class Peers:
 @contextmanager
 def opened() -> Iterator[Peers]:
     """The peers, installed if they are not; what goes wrong is on the standard error."""
-    if not installed():
+    if not installed("peers.sh", sys.executable):
         yield Peers(None, None)
         return
     command = [str(PYTHON), str(BENCH / "peers.py")]
@@ -50,11 +50,12 @@ def opened() -> Iterator[Peers]:
         running.wait()
 
 
-def installed() -> bool:
-    """Whether they are there, now that their installation has been asked for."""
-    command = ["bash", str(BENCH / "peers.sh"), sys.executable]
+def installed(script: str, *options: str) -> bool:
+    """Whether what this script of ours installs is there, now that it has been asked for."""
     try:
-        done = subprocess.run(command, stdout=sys.stderr, timeout=INSTALL_SECONDS_MAX, check=False)
+        done = subprocess.run(
+            ["bash", str(BENCH / script), *options], stdout=sys.stderr, timeout=INSTALL_SECONDS_MAX, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as problem:
         print(f"peers: {problem}", file=sys.stderr)
         return False

@@ -27,6 +27,8 @@ SCRIPTS: Mapping[str, str] = MappingProxyType(
         "inspection": "inspection_bench",
         "latency_p50": "latency_bench",
         "latency_p99": "latency_bench",
+        "serving_boardgame": "serving_peers_bench",
+        "serving_boardgame_postgres": "serving_peers_bench",
         "two_processes": "processes_bench",
         "bot_moves": "bot_moves_bench",
         "growth_cpu": "growth_bench",

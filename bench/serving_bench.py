@@ -20,7 +20,7 @@ from bench.load import Window, compiled, drive
 from bench.program import main
 from bench.recording import record
 from bench.rows import Row, made
-from bench.turns import WARM_SECONDS, Turns, faults
+from bench.turns import Turns, faults
 
 from darbar_kit.embedded.kept import any_port
 
@@ -86,7 +86,7 @@ class Bench:
         return await self._drive(plan, seconds, self._darbar.pids)
 
     async def _drive(self, plan: Path, seconds: float, pids: dict[str, int]) -> Window:
-        return await drive(self._program, plan=plan, warm_seconds=WARM_SECONDS, seconds=seconds, pids=pids)
+        return await drive(self._program, plan=plan, seconds=seconds, pids=pids)
 
 
 @asynccontextmanager
@@ -95,7 +95,7 @@ async def bare_server(folder: Path, frames: list[list[str]]) -> AsyncIterator[tu
     recorded, log_path = folder / "frames.json", folder / "bare.log"
     recorded.write_text(json.dumps(frames))
     port = any_port(stack.HOST)
-    command = ["bench/bare_server.py", str(port), str(recorded)]
+    command = [sys.executable, "bench/bare_server.py", str(port), str(recorded)]
     with log_path.open("wb") as log:
         async with stack.process(command, log=log, variables={}) as started, aiohttp.ClientSession() as session:
             await stack.ready(started, session, f"http://{stack.HOST}:{port}/", log=log_path)

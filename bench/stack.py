@@ -98,9 +98,9 @@ async def servers() -> AsyncIterator[Servers]:
 async def process(
     command: list[str], *, log: IO[bytes], variables: dict[str, str]
 ) -> AsyncIterator[subprocess.Popen[bytes]]:
-    """A program of ours; stopped at the end."""
+    """A program; stopped at the end."""
     started = subprocess.Popen(
-        [sys.executable, *command],
+        command,
         cwd=ROOT,
         env={**environment(), **variables},
         stdout=log,
@@ -118,7 +118,7 @@ class Darbar:
 
     def __init__(self, running: Servers, session: aiohttp.ClientSession, bus: Bus, *, table_urls: DatabaseUrls) -> None:
         private_key = new_private_key_pem()
-        self._running = running
+        self.servers = running
         self._session = session
         self._bus = bus
         self._tokens = TokenWriter(private_key)
@@ -138,11 +138,13 @@ class Darbar:
         """A process of this service, ready. `name` is what its CPU is called; a table process has it in its id."""
         name = name or service
         port = any_port(HOST)
-        fields = {"NATS_URL": self._running.nats_url, **fields}
+        fields = {"NATS_URL": self.servers.nats_url, **fields}
         variables = {f"DARBAR_{service.upper()}_{field}": value for field, value in fields.items()}
-        log_path = self._running.folder / f"{name}.log"
+        log_path = self.servers.folder / f"{name}.log"
         with log_path.open("ab") as log:
-            async with process(["-m", "bench.serve", service, str(port)], log=log, variables=variables) as started:
+            async with process(
+                [sys.executable, "-m", "bench.serve", service, str(port)], log=log, variables=variables
+            ) as started:
                 await ready(started, self._session, f"http://{HOST}:{port}/readyz", log=log_path)
                 self._ports[name], self.pids[name] = port, started.pid
                 try:

@@ -10,8 +10,6 @@ from bench import stack
 from bench.load import Window, compiled, drive
 from bench.rows import Row, made
 
-WARM_SECONDS = 3.0
-
 
 class Turns:
     """The windows of one kind, pooled. `processes` are those whose CPU a move costs."""
@@ -81,7 +79,6 @@ class Tables:
         return await drive(
             self._program,
             plan=plan,
-            warm_seconds=WARM_SECONDS,
             seconds=seconds,
             moves_a_second=moves_a_second,
             pids=self._darbar.pids,
