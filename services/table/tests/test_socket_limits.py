@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import struct
 from collections.abc import AsyncIterator
@@ -224,7 +225,7 @@ class TransportDouble:
     def __init__(self, bytes_waiting: int) -> None:
         self._bytes_waiting = bytes_waiting
         self.written: list[bytes] = []
-        self.aborted = self.is_paused = False
+        self.aborted = self.is_paused = self.has_ended = False
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
@@ -234,6 +235,12 @@ class TransportDouble:
 
     def get_write_buffer_size(self) -> int:
         return self._bytes_waiting
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.has_ended = True
 
     def pause_reading(self) -> None:
         self.is_paused = True
@@ -289,6 +296,41 @@ async def test_a_socket_that_hangs_up_early_is_no_fault_of_ours(
         await eventually(lambda: _open_sockets(stack) == 1)
     assert [entry for entry in logs if entry["log_level"] in ("error", "critical")] == []
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_who_still_speaks_when_a_socket_is_closed_gets_to_read_why(start_table: StartTable) -> None:
+    """Were the connection closed at once, what is sent to it would be answered by a reset, which may cost the rest."""
+    stack = await start_table()
+    host, port = stack.runner.addresses[0][:2]
+    reader, writer = await asyncio.open_connection(host, port)
+    handshake = "".join(f"{name}: {value}\r\n" for name, value in {"Host": f"{host}:{port}", **UPGRADE}.items())
+    writer.write(f"GET /play/tables/{uuid4()}/socket HTTP/1.1\r\n{handshake}\r\n".encode())
+    await reader.readuntil(b"\r\n\r\n")
+    ping = b"\x89\x80\x00\x00\x00\x00"
+
+    writer.write(b"\x82\x80\x00\x00\x00\x00" + 100 * ping)
+    said = await asyncio.wait_for(reader.read(), 5)
+    for _ in range(20):
+        os.write(writer.get_extra_info("socket").fileno(), ping)
+        await asyncio.sleep(0)
+
+    assert b"frame_not_text" in said
+    assert said.endswith(b"\x88\x02\x03\xe8")
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_who_does_not_hang_up_when_a_socket_is_closed_is_cut_off_whatever_it_sends() -> None:
+    transport = TransportDouble(0)
+    player = connected(transport)
+    player.close("frame_not_text", "Only text.")
+    written = list(transport.written)
+    assert (transport.has_ended, transport.aborted) == (True, False)
+    for _ in range(2):
+        player.data_received(b"\x89\x80\x00\x00\x00\x00")
+        player.look()
+    assert transport.aborted
+    assert transport.written == written
 
 
 def _open_sockets(stack: Stack) -> float:

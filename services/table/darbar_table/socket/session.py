@@ -129,7 +129,6 @@ class PlayerSocket(asyncio.Protocol):
         """Say why, then end; what has arrived and waits is not done."""
         if self._closed or self._transport.is_closing():
             return
-        self._closed = True
         self.send(_encode(frames.Closing(code=code, message=message, path=path)))
         self._end(STATUS_OK)
 
@@ -146,7 +145,7 @@ class PlayerSocket(asyncio.Protocol):
 
         While nothing is read, nobody can be heard.
         """
-        if self._held is not None:
+        if self._held is not None and not self._closed:
             return
         if self._silences > SILENCES_BEFORE_PING:
             self._transport.abort()
@@ -155,6 +154,8 @@ class PlayerSocket(asyncio.Protocol):
         self._silences += 1
 
     def data_received(self, data: bytes) -> None:
+        if self._closed:
+            return
         self._silences = 0
         if self._held is not None:
             self._unread += data
@@ -164,8 +165,14 @@ class PlayerSocket(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """What has arrived before is still done."""
         self._lost = True
+        self._over()
+
+    def _over(self) -> None:
+        """Nothing more comes from here, or is heard."""
         if self._held is None:
             self._leave()
+            if self._lost:
+                self._gone(self)
 
     def _read(self, data: bytes) -> bool:
         """Whether the next bytes may be read: while messages are held, what follows stays the bytes that it is."""
@@ -174,7 +181,7 @@ class PlayerSocket(asyncio.Protocol):
                 self._unread = data[start:] + self._unread
                 return False
             for message in self._reader.read(data[start : start + READ_AT_ONCE_BYTES]):
-                if self._transport.is_closing():
+                if self._closed or self._transport.is_closing():
                     break
                 self._arrived(message)
         return self._held is None
@@ -193,6 +200,7 @@ class PlayerSocket(asyncio.Protocol):
             self._write(pong_frame(message.data))
         elif message.type is WSMsgType.CLOSE:
             self._end(STATUS_OK)
+            self._transport.close()
 
     def _is_through(self, text: bytes) -> bool:
         """Takes a message; whether the next one may be taken at once. Else `_go_on` is called when it may."""
@@ -240,8 +248,8 @@ class PlayerSocket(asyncio.Protocol):
         unread, self._unread = self._unread, b""
         if not self._closed and not self._read(unread):
             return
-        if self._lost:
-            self._leave()
+        if self._closed or self._lost:
+            self._over()
         elif not self._transport.is_closing():
             self._transport.resume_reading()
 
@@ -333,7 +341,7 @@ class PlayerSocket(asyncio.Protocol):
         return link.command(self._person, frame, SocketReply(self, frame.id))
 
     def _write(self, wire: bytes) -> None:
-        if self._transport.is_closing():
+        if self._closed or self._transport.is_closing():
             return
         if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
             log.warning("socket_too_slow", account_id=self.account_id)
@@ -342,15 +350,28 @@ class PlayerSocket(asyncio.Protocol):
         self._transport.write(wire)
 
     def _end(self, status: int) -> None:
-        """The other side is told in WebSocket's own words."""
+        """The other side is told in WebSocket's own words, and hangs up when it has read them. Were it us, and had it
+        sent something more, its system could throw away what we said. Who does not hang up is cut off by `look`."""
         self._write(close_frame(status))
-        self._transport.close()
+        self._closed = True
+        self._silences = SILENCES_BEFORE_PING
+        if not self._transport.is_closing():
+            if self._transport.can_write_eof():
+                self._transport.write_eof()
+            self._transport.resume_reading()
+        # Not at once: whoever ends the sockets of a table is still looking at them.
+        asyncio.get_running_loop().call_soon(self._leave_if_done)
+
+    def _leave_if_done(self) -> None:
+        if self._held is None:
+            self._leave()
 
     def _leave(self) -> None:
+        """Once: at the connection's end, or when we have ended it."""
         if self._ends_at is not None:
             self._ends_at.cancel()
-        self._gone(self)
-        if self._link is not None:
+        link, self._link = self._link, None
+        if link is not None:
             self._limits.ended(self.account_id)
             self._metrics.sockets.dec()
-            self._link.leave()
+            link.leave()
