@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+from audited import Audited, audited
 from fault_stack import FaultStack, fault_stack_behind_a_proxy, lasts
 from faults import Faults
 from seeded_games import EVERY_GAME, LOG, SHORT_GAMES, Compared, Plan, Row, SeededGame, opened
@@ -67,6 +68,7 @@ class Count:
         self.served_seconds: defaultdict[str, list[float]] = defaultdict(list)
         self.tables_served = self.events = self.frames = self.entries = self.milestones = 0
         self.compared = Compared()
+        self.audited = Audited(0, 0, [])
         self.wrong: list[str] = []
 
     def say(self, line: str) -> None:
@@ -88,6 +90,8 @@ class Count:
             "turns that may be decided once": self.compared.cards,
             "entries of the ledger": self.entries,
             "milestones that arrived in the lobby": self.milestones,
+            "events whose chain `darbar audit` followed": self.audited.events_verified,
+            "transfers that `darbar audit` compared with logs": self.audited.transfers_compared,
         }
 
     def told(self, book: Book) -> int:
@@ -223,6 +227,8 @@ class FaultRun:
         self.count.milestones = await self._stack.stored.milestones_arrived(self._tables)
         [coins] = await self._stack.stored.ask("wallet", _COINS)
         self.count.entries = coins["entries"]
+        self.count.audited = await audited(self._stack)
+        self.count.wrong += self.count.audited.wrong
         self.count.wrong += [f"coins: {name} {coins[name]}" for name in ("uneven", "off", "below_zero") if coins[name]]
 
 
