@@ -234,7 +234,7 @@ async def _compared(stack: FaultStack, crowd: Crowd, failures: Sequence[str]) ->
 
 
 def _share(seconds: Sequence[float], percent: int) -> float:
-    return statistics.quantiles(seconds, n=100)[percent - 1] if len(seconds) > 1 else max(seconds)
+    return statistics.quantiles(seconds, n=100, method="inclusive")[percent - 1] if len(seconds) > 1 else max(seconds)
 
 
 def _spread(seconds: Sequence[float]) -> str:
