@@ -22,10 +22,12 @@ CUT = """
 () => {
   const shown = (node) => node.offsetParent !== null && !node.closest(".unseen, [aria-hidden=true]");
   const words = "h1, h2, p, button, a, label, th, td, small, strong, summary";
+  // A phone's innerWidth grows with what sticks out.
+  const width = document.documentElement.clientWidth;
   const cut = [...document.querySelectorAll(words)].filter(shown).filter((node) => {
     const { left, right } = node.getBoundingClientRect();
-    return left < -1 || right > innerWidth + 1 || (node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0
-      && getComputedStyle(node).overflowX !== "visible");
+    const isCutOff = node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1;
+    return left < -1 || right > width + 1 || (isCutOff && getComputedStyle(node).overflowX !== "visible");
   });
   return cut.map((node) => node.textContent.trim().slice(0, 60));
 }

@@ -27,7 +27,7 @@ MISSED = """
   return isSmall ? [`${label}: ${Math.round(box.width)} x ${Math.round(box.height)}`] : [];
 })
 """
-SCROLLS = "() => document.documentElement.scrollWidth > innerWidth"
+SCROLLS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 # In the light only what needs no long play: colours are the same at every table.
