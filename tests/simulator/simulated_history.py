@@ -60,7 +60,7 @@ class Draw:
         self.repeats = dice.choice((0.0, 0.0, 0.1, 0.5))
         self.is_skewed = dice.random() < 0.3
         # Somebody proposes to end the game after so many decisions of their own, and everybody agrees (TL-39).
-        self.ends_after = dice.choice((None, None, None, 1, 3, 5, 8))
+        self.ends_after = dice.choice((None, None, 1, 3, 5, 8))
         self.better_place_seconds = dice.choice((0.5, 2.0, 10.0))
         self.faults = faults.draw(dice, last_seconds=30.0 if whole_game else faults.LAST_SECONDS)
         self.dice = dice

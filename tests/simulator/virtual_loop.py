@@ -229,8 +229,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _turn(self) -> bool:
         """Everybody does what there is to do now, then the clock jumps. False: nobody will ever have anything to do."""
+        now = self.now
         for _ in range(TURNS_WITHOUT_TIME_MAX):
-            able, now = None, self.now
+            able = None
             for process in self.processes:
                 if process.ready and process.awake_at <= now:
                     if able is not None:
@@ -254,10 +255,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self._run_with_care(process)
         else:
             # What dies here is another one, or has died of what it did and has nothing more to do.
+            popleft = ready.popleft
             for _ in range(len(ready)):
                 if not ready:
                     break
-                step = ready.popleft()
+                step = popleft()
                 if not step._is_cancelled:
                     step._context.run(step._callback, *step._args)
         self.current = self.world

@@ -1,0 +1,21 @@
+"""What all tests of the simulator share."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+# A history leaves a few tens of thousands of objects behind, all of them garbage.
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_collections() -> Iterator[None]:
+    """What was imported stays, and is not looked through again and again."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
