@@ -125,13 +125,14 @@ def unknown_taken_for_not_stored() -> AbstractContextManager[None]:
     return _replaced(Lane, "unstored", careless)
 
 
-PLANTED: tuple[Planted, ...] = (
-    no_fence,
-    published_before_commit,
-    forgotten_key,
-    no_redaction_on_the_relay,
-    shard_never_loaded,
-    supervisor_gives_up,
-    forgotten_command_id,
-    unknown_taken_for_not_stored,
-)
+# With the promise that each breaks.
+PLANTED: dict[Planted, str] = {
+    no_fence: "one writer",
+    published_before_commit: "stored before shown",
+    forgotten_key: "no fault of ours",
+    no_redaction_on_the_relay: "nothing hidden is shown",
+    shard_never_loaded: "every game ends",
+    supervisor_gives_up: "every game ends",
+    forgotten_command_id: "acknowledged = stored",
+    unknown_taken_for_not_stored: "one writer",
+}

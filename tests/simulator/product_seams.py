@@ -22,6 +22,8 @@ from darbar_table.shards import placement, survey
 if TYPE_CHECKING:
     from table_company import Company
 
+# Somebody else has stored a version of a table that this process owned.
+FOREIGN_VERSION = "table_reloading"
 SHARDS = 16
 _driver: Any = asyncpg
 _bus: Any = bus_connection
@@ -72,7 +74,8 @@ class Seams:
         is_ours = what not in NO_FAULTS and not isinstance(error, DatabaseAway)
         if is_ours and not loop.is_over and not loop.current.is_dead:
             told = {name: value for name, value in event.items() if name not in ("event", "exc_info", "level")}
-            self._logged.append(f"no fault of ours: {loop.current.name} logs {what} {told} {error!r}")
+            promise = "one writer" if what == FOREIGN_VERSION else "no fault of ours"
+            self._logged.append(f"{promise}: {loop.current.name} logs {what} {told} {error!r}")
         raise structlog.DropEvent
 
 

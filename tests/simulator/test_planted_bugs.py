@@ -18,6 +18,10 @@ def test_a_planted_bug_is_found_within_a_thousand_histories(
     planted: Planted, record_property: Callable[[str, object], None]
 ) -> None:
     with planted():
-        found = next((seed for seed in range(HISTORIES_MAX) if history.run(seed).violations), None)
+        found = next((seed for seed in range(HISTORIES_MAX) if _breaks(seed, PLANTED[planted])), None)
     assert found is not None, f"{planted.__name__} went unnoticed in {HISTORIES_MAX} histories"
     record_property("count", f"found in history {found + 1}")
+
+
+def _breaks(seed: int, promise: str) -> bool:
+    return any(violation.startswith(promise) for violation in history.run(seed).violations)
