@@ -13,7 +13,8 @@ import aiohttp
 from obstore.store import S3Store
 
 BUCKET = "voice-notes"
-START_SECONDS_MAX = 60.0
+# It brings a whole library along, which a busy machine reads from its disk first.
+START_SECONDS_MAX = 180.0
 _ADDRESS = re.compile(rb"Running on (http://127\.0\.0\.1:\d+)")
 
 
