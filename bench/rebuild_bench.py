@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import asyncpg
 from bench import stack
+from bench.event_store_row import beside_eventsourcing
 from bench.logs import GAME, SETTINGS, Script, StoredRow, plant, stored
 from bench.program import main
 from bench.rows import Row, made
@@ -125,9 +126,13 @@ async def bench(*, tables: int, events: int, turns: int) -> list[Row]:
         database = await Database.open(urls.service_url)
         try:
             store = Store(database, queries("darbar_table.store"))
-            return await rebuild(store, tables=tables, turns=turns, length=events)
+            ours = await rebuild(store, tables=tables, turns=turns, length=events)
         finally:
             await database.close()
+        theirs = await beside_eventsourcing(
+            servers, "rebuild", name="rebuild_eventsourcing", unit=ours[0].unit, value=ours[0].value
+        )
+        return [*ours, theirs]
 
 
 if __name__ == "__main__":
