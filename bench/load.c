@@ -27,10 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load_wire.h"
+
 #define SEATS 4
 #define TABLES_MAX 4096
 #define IN_BYTES_MAX 65536
-#define OUT_BYTES_MAX 4096
 #define RING 64 /* a table has one move under way; the ring only spans sockets that are read later */
 #define LATENCIES_MAX 8000000
 #define READY_SECONDS_MAX 60.0
@@ -59,61 +60,12 @@ static uint32_t *latencies;
 static int socket_count, ready_count, epoll_fd;
 static bool running, measuring;
 static uint64_t moves, acknowledged, frames, move_frame_bytes, refused_count, closed_count, latency_count, id_count;
-static uint64_t id_base, random_state;
+static uint64_t id_base;
 static double last_move_at, moves_a_second;
 static struct socket_state *waiting[TABLES_MAX * SEATS];
 static int waiting_count, timer_fd;
 static uint64_t due; /* moves that should have been made by now */
 static char first_refusal[256];
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double own_cpu(void) {
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
-}
-
-static void fail(const char *why) {
-    fprintf(stderr, "load: %s (errno %d: %s)\n", why, errno, strerror(errno));
-    exit(1);
-}
-
-static uint64_t random_bits(void) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-static void write_all(int fd, const char *bytes, size_t length) {
-    /* What we send is far below a socket's buffer: a short write means that nobody reads any more. */
-    if (write(fd, bytes, length) != (ssize_t)length) fail("a socket takes nothing more");
-}
-
-static void send_frame(struct socket_state *s, int opcode, const char *payload, size_t length) {
-    unsigned char out[OUT_BYTES_MAX + 14], *p = out;
-    if (length > OUT_BYTES_MAX) fail("message too long");
-    *p++ = (unsigned char)(0x80 | opcode);
-    if (length < 126) {
-        *p++ = (unsigned char)(0x80 | length);
-    } else {
-        *p++ = 0x80 | 126;
-        *p++ = (unsigned char)(length >> 8);
-        *p++ = (unsigned char)length;
-    }
-    uint64_t bits = random_bits();
-    unsigned char mask[4];
-    memcpy(mask, &bits, 4);
-    memcpy(p, mask, 4);
-    p += 4;
-    for (size_t i = 0; i < length; i++) *p++ = (unsigned char)payload[i] ^ mask[i & 3];
-    write_all(s->fd, (char *)out, (size_t)(p - out));
-}
 
 static void new_id(char *id) { sprintf(id, "load%012llx", (unsigned long long)((id_base + ++id_count) & 0xffffffffffffULL)); }
 
@@ -121,7 +73,7 @@ static void send_move(struct socket_state *s, const char *text, size_t length) {
     uint32_t place = moves_sent[s->table]++ % RING;
     sent_at[s->table][place] = now();
     got[s->table][place] = 0;
-    send_frame(s, 1, text, length);
+    send_frame(s->fd, 1, text, length);
 }
 
 static bool answer(struct socket_state *s) {
@@ -162,7 +114,7 @@ static void send_simple(struct socket_state *s, const char *type, char *id) {
     char text[128];
     new_id(id);
     int length = snprintf(text, sizeof text, "{\"type\":\"%s\",\"id\":\"%s\"}", type, id);
-    send_frame(s, 1, text, (size_t)length);
+    send_frame(s->fd, 1, text, (size_t)length);
 }
 
 static const char *find(const char *text, size_t length, const char *wanted) {
@@ -278,7 +230,7 @@ static size_t take_frame(struct socket_state *s, char *in, size_t have) {
     switch (in[0] & 0x0f) {
         case 1: case 2: text_came(s, in + head, length, head + length); break;
         case 8: closed(s); break;
-        case 9: send_frame(s, 10, in + head, length); break;
+        case 9: send_frame(s->fd, 10, in + head, length); break;
     }
     return head + length;
 }
@@ -289,7 +241,7 @@ static size_t take_upgrade(struct socket_state *s, char *in, size_t have) {
     if (memcmp(in, "HTTP/1.1 101", 12)) fail("a socket was not upgraded");
     if (*s->hello) {
         s->state = GREETING;
-        send_frame(s, 1, s->hello, strlen(s->hello));
+        send_frame(s->fd, 1, s->hello, strlen(s->hello));
     } else {
         is_ready(s);
     }

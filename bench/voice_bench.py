@@ -15,20 +15,17 @@ import time
 from array import array
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from fractions import Fraction
-from io import BytesIO
 from statistics import quantiles
 
-import av
 from bench.program import main
 from bench.rows import Row, made
 from bench.turns import in_company, opened, slowest_moves
 
+from darbar_client.demo.recording import RATE_HERTZ, encoded
 from darbar_media.engine.pipeline import Pipeline
 from darbar_media.engine.work import NoteSound, work
 from darbar_media.metrics import Metrics
 
-RATE_HERTZ = 48_000
 SECONDS = 7
 AT_ONCE = 20
 KINDS: tuple[tuple[str, str, dict[str, str]], ...] = (
@@ -45,18 +42,7 @@ def recorded(container: str, codec: str, options: dict[str, str]) -> bytes:
         "f",
         (0.3 * math.sin(880 * math.pi * at / RATE_HERTZ) * abs(math.sin(math.pi * at / 12_000)) for at in range(count)),
     )
-    frame = av.AudioFrame(format="flt", layout="mono", samples=count)
-    frame.planes[0].update(sound.tobytes())
-    frame.sample_rate, frame.pts, frame.time_base = RATE_HERTZ, 0, Fraction(1, RATE_HERTZ)
-    file = BytesIO()
-    with av.open(file, "w", format=container, options=options) as opened:
-        stream = opened.add_stream(codec, rate=RATE_HERTZ, layout="mono", bit_rate=32_000)
-        assert isinstance(stream, av.AudioStream)
-        resampler = av.AudioResampler(format=stream.codec_context.format, layout="mono", rate=RATE_HERTZ)
-        for part in (*resampler.resample(frame), *resampler.resample(None)):
-            opened.mux(stream.encode(part))
-        opened.mux(stream.encode(None))
-    return file.getvalue()
+    return encoded(sound, container=container, codec=codec, options=options)
 
 
 def pipeline_row(files: list[bytes], notes: int) -> Row:
