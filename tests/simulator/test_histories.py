@@ -15,8 +15,12 @@ Reading order:
 
 from __future__ import annotations
 
+from importlib import resources
+from pathlib import Path
+
 import pytest
 import simulated_history as history
+import virtual_time
 
 # What a process was about to begin when a history ended.
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
@@ -46,3 +50,16 @@ def test_every_promise_holds_in_whole_games(first: int) -> None:
 def test_a_seed_is_the_same_history_every_time() -> None:
     for seed in range(0, HISTORIES, HISTORIES // 20):
         assert history.run(seed).digest == history.run(seed).digest
+
+
+def test_every_clock_is_known() -> None:
+    """A module that reads the wall by itself would live in another year than the simulation."""
+    packages = ("darbar_kit", "darbar_table", "darbar_wallet")
+    folders = [(name, Path(str(resources.files(name)))) for name in packages]
+    found = {
+        ".".join((name, *path.relative_to(folder).with_suffix("").parts))
+        for name, folder in folders
+        for path in folder.rglob("*.py")
+        if "datetime.now(" in path.read_text()
+    }
+    assert found == {*virtual_time.READ_THE_WALL, *virtual_time.NOT_SIMULATED}
