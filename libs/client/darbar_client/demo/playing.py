@@ -75,11 +75,12 @@ class Participant:
         self.seen.append((snapshot.seat, snapshot))
 
     async def leave(self) -> None:
-        """Gives the seat up as soon as that is possible."""
+        """Gives the seat up as soon as that is possible. Who was cut off while the table closed hears that there is
+        none."""
         try:
             await self.table.leave()
         except SocketEnded as ended:
-            if ended.code != Reason.TABLE_CLOSED:
+            if ended.code not in (Reason.TABLE_CLOSED, Reason.TABLE_UNKNOWN):
                 raise
 
     async def _act(self) -> None:
