@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -244,6 +245,10 @@ async def main(asked: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="darbar-faults-"))
     folder.chmod(OTHERS_MAY_ENTER)
     code, began = 0, time.monotonic()
+    task = asyncio.current_task()
+    assert task is not None
+    # Servers and services end with us, however we are told to.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     try:
         if asked.games:
             arguments = ("--processes", "--tables", "2", "--copies", "1" if asked.short else "2")

@@ -93,11 +93,12 @@ class ReconnectingSocket:
             lost = await self._until_lost()
             if lost.code in ENDS:
                 raise SocketEnded(lost.code, lost.message)
-            unknown = unknown + 1 if lost.code == Reason.TABLE_UNKNOWN else 0
+            # What is lost on another way says nothing about the table.
+            unknown += lost.code == Reason.TABLE_UNKNOWN
             if unknown >= TABLE_UNKNOWN_MAX:
                 raise SocketEnded(lost.code, lost.message)
             if self._listener.caught_up:
-                attempts = self._fresh_attempts()
+                attempts, unknown = self._fresh_attempts(), 0
                 if lost.code == Reason.MOVED:
                     continue
             else:

@@ -385,6 +385,15 @@ async def test_a_table_that_nobody_knows_is_given_up(server: ScriptedServer, ami
     assert len(server.hellos) < 10
 
 
+async def test_a_table_that_nobody_knows_is_given_up_though_other_ways_are_blocked(
+    server: ScriptedServer, amina: Player
+) -> None:
+    server.refused_hellos.extend(["table_unknown", "not_owner"] * 50)
+    with pytest.raises(SocketEnded):
+        await amina.join(await amina.create_table("court_piece"))
+    assert len(server.hellos) < 15
+
+
 async def test_a_table_out_of_reach_is_given_up_in_time(server: ScriptedServer) -> None:
     backoff = Backoff(socket_seconds=0.05, http_seconds=0.05, pause_seconds_min=0.001, pause_seconds_max=0.005)
     async with Darbar(server.url, backoff=backoff) as darbar:
