@@ -11,7 +11,7 @@ from darbar_contracts.tables import Person
 from darbar_table.domain.commands import Act, Decide, Disconnected
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import TurnTimer
-from darbar_table.engine.live_table import COMMANDS_WAITING_MAX
+from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, Ids
 from darbar_table.store.writer import Outcome
 
 
@@ -46,6 +46,18 @@ async def test_without_a_lease_players_are_to_try_again_and_our_own_commands_wai
     desk.writer.end()
     assert (desk.live.table.version, desk.live.table.seats[0].online) == (2, False)
     assert desk.writer.offered == []
+
+
+async def test_a_command_that_comes_twice_while_it_ends_its_table_is_answered_and_others_are_still_waited_for() -> None:
+    desk = Desk(Script())
+    leave = Act(person=ANN, frame=frames.Leave(id="leaves and closes"), digest=1)
+    desk.tell(leave)
+    again, other = desk.tell(leave), desk.tell(sit(BOB, "too late"))
+    desk.live.ids = {"ann": Ids(0)}
+    desk.live.ids["ann"].remember("leaves and closes", 1, 2)
+    desk.owner.answer_repeats(desk.live)
+    assert (again.answers, other.answers) == ([Answer(None, 2)], [])
+    assert [reply for _, reply in desk.live.take_waiting()] == [other]
 
 
 async def test_a_table_that_was_let_go_decides_nothing_when_its_shard_has_come_back() -> None:

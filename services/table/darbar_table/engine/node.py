@@ -299,6 +299,7 @@ class TableNode:
             self._close(live)
 
     def _close(self, live: LiveTable) -> None:
+        self.owner.answer_repeats(live)
         self.owner.drop(live)
         live.dismiss(TableReason.TABLE_CLOSED, "This table is closed.")
 

@@ -113,6 +113,11 @@ class Owner:
         """The table stays here after all: what has waited is decided."""
         self._next(live)
 
+    def answer_repeats(self, live: LiveTable) -> None:
+        """Before the table ends: what waits there and was done already hears so, and is not refused."""
+        rest = [waiting for waiting in live.take_waiting() if not self._is_answered(live, *waiting)]
+        live.waiting = deque(rest) if rest else None
+
     def go_on(self) -> None:
         """We may answer again: what was put off is done now."""
         put_off, self._put_off = self._put_off, []
@@ -155,6 +160,12 @@ class Owner:
             self._refuse(reply, refused(TableReason.UNAVAILABLE), retry=True)
         elif not self._ended:
             self._put_off.append((live, command))
+
+    def _is_answered(self, live: LiveTable, command: Command, reply: Reply | None) -> bool:
+        try:
+            return reply is not None and isinstance(command, CARRIES_AN_ID) and self._repeated(live, command, reply)
+        except Refused:
+            return False
 
     def _repeated(self, live: LiveTable, command: Act | Decide, reply: Reply) -> bool:
         """A command id that this account has used, also one that has left since: its first answer again."""
