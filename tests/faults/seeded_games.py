@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from fault_stack import lasts
 from unruly_sockets import Answers
 from whole_games import false_checks
 
@@ -23,6 +24,7 @@ from darbar_kit.testing import eventually
 PEOPLE_MIN, PEOPLE_MAX = 2, 4
 CLOSED_SECONDS_MAX = 60.0
 COINS_SECONDS_MAX = 60.0
+COINS_PAUSE_SECONDS = 0.5
 GUEST_SECONDS_MAX = 60.0
 # A whole game of King has a thousand cards, a round of Kings and Rebels fifty: the short ones are played more often.
 EVERY_GAME: Mapping[str, int] = {
@@ -121,8 +123,11 @@ async def _guest(darbar: Darbar) -> Player | None:
 
 
 async def _has_coins(player: Player) -> bool:
-    """The first ones come when the wallet is there."""
-    return (await player.wallet()).balance_coins > 0
+    """The first ones come when the wallet is there; it lets nobody ask all the time."""
+    if (await player.wallet()).balance_coins > 0:
+        return True
+    await lasts(COINS_PAUSE_SECONDS)
+    return False
 
 
 class Row(NamedTuple):
