@@ -264,11 +264,6 @@ DELETE FROM seat_claim c
    AND NOT EXISTS (SELECT 1 FROM unnest($2::text[], $3::uuid[]) AS sits (account_id, table_id)
                     WHERE sits.account_id = c.account_id AND sits.table_id = c.table_id)
 
--- sweep_claims --
--- A claim is made and ended with the event that seats and frees its account. One whose table is not open was left by
--- an older version of this service, which claimed first.
-DELETE FROM seat_claim c WHERE NOT EXISTS (SELECT 1 FROM open_table o WHERE o.table_id = c.table_id)
-
 -- freeze --
 INSERT INTO frozen_table (table_id, reason, command) VALUES ($1, $2, $3)
 ON CONFLICT (table_id) DO UPDATE SET reason = excluded.reason, command = excluded.command, at = now()

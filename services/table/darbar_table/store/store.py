@@ -202,10 +202,6 @@ class Store:
         accounts, tables = [account_id for account_id, _ in sitting], [table_id for _, table_id in sitting]
         await self._database.write(self._queries["mend_claims"], table_ids, accounts, tables)
 
-    async def sweep_claims(self) -> None:
-        """Claims for tables that are not open go away."""
-        await self._database.write(self._queries["sweep_claims"])
-
 
 def _open_table(row: asyncpg.Record) -> OpenTable:
     return OpenTable(UUID(str(row["table_id"])), row["game"], row["events"])
