@@ -162,6 +162,18 @@ describe("a connection", () => {
     expect(connected.at(-1)).toEqual(["ended", "table_closed"]);
   });
 
+  it("is given up when the table is not known any more, also where another way to it stays blocked", async () => {
+    for (let tries = 0; tries < 20 && connected.at(-1)?.[0] !== "ended"; tries += 1) {
+      if (tries % 2) Wire.last.break();
+      else {
+        Wire.last.opened();
+        Wire.last.tell({ type: "closing", code: "table_unknown", message: "" });
+      }
+      await settle(60_000);
+    }
+    expect(connected.at(-1)).toEqual(["ended", "table_unknown"]);
+  });
+
   it("that was replaced is not listened to any more", async () => {
     await joined();
     const old = Wire.last;

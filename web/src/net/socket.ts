@@ -201,7 +201,8 @@ export class TableSocket {
   #lost(code: string): void {
     if (this.#ended) return;
     this.#drop();
-    this.#unknown = code === "table_unknown" ? this.#unknown + 1 : 0;
+    // What is lost on another way says nothing about the table.
+    if (code === "table_unknown") this.#unknown += 1;
     if (ENDS.has(code) || this.#unknown >= TABLE_UNKNOWN_MAX) {
       this.close(code);
       return;
