@@ -13,7 +13,7 @@ from uuid import uuid4
 import aiohttp
 import pytest_asyncio
 from fault_stack import FaultStack, fault_stack, seconds
-from long_games import GAME_SECONDS_MAX, LongTable, long_table
+from long_games import LongTable, long_table, played
 
 from darbar_client import Darbar
 from darbar_client.darbar import Player
@@ -88,18 +88,14 @@ class Everything:
     @asynccontextmanager
     async def played(self) -> AsyncIterator[None]:
         """The games go on meanwhile, and a while after."""
-        async with asyncio.timeout(2 * GAME_SECONDS_MAX), asyncio.TaskGroup() as tasks:
-            for table in self.long:
-                tasks.create_task(table.play())
+        async with played(self.long):
             yield
-            for table in self.long:
-                table.stop_after_this_game()
 
     async def moved_on(self, seconds_max: float) -> int:
         """Every table stores an event, or answers where nothing is to be stored; how many there are."""
         async with asyncio.timeout(seconds_max):
             await asyncio.gather(
-                *(_stores_an_event(table) for table in self.long),
+                *(table.some_moves_later(1) for table in self.long),
                 *(_answers(player, table_id) for player, table_id in self.waiting),
             )
         return len(self.long) + len(self.waiting)
@@ -114,11 +110,6 @@ async def _tables(darbar: Darbar) -> Everything:
         host = await darbar.guest()
         waiting.append((host, (await host.create_table("court_piece")).table_id))
     return Everything([await long_table(darbar, seed=seed) for seed in range(TABLES)], waiting)
-
-
-async def _stores_an_event(table: LongTable) -> None:
-    version = table.guests[0].table.version
-    await table.guests[0].table.until(lambda seen: seen.version > version)
 
 
 async def _answers(player: Player, table_id: str) -> None:

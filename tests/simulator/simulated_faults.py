@@ -139,7 +139,7 @@ def _database_away(company: Company, fault: Fault) -> None:
     def back() -> None:
         company.server.is_away = False
 
-    company.loop.call_in(company.loop.world, fault.over_at, back)
+    _afterwards(company, fault, back)
 
 
 def _cut_bus(company: Company, fault: Fault) -> None:
@@ -156,7 +156,7 @@ def _bus_away(company: Company, fault: Fault) -> None:
     def back() -> None:
         company.broker.is_away = False
 
-    company.loop.call_in(company.loop.world, fault.over_at, back)
+    _afterwards(company, fault, back)
 
 
 def _slow(company: Company, fault: Fault) -> None:
@@ -167,27 +167,19 @@ def _slow(company: Company, fault: Fault) -> None:
     def back() -> None:
         company.server.slowness = company.broker.slowness = 1.0
 
-    company.loop.call_in(company.loop.world, fault.over_at, back)
+    _afterwards(company, fault, back)
 
 
 def _lossy(company: Company, fault: Fault) -> None:
     company.broker.losses = 0.02 + fault.number % 20 / 100
     company.tell(f"{company.broker.losses:.2f} of all messages are lost for {fault.seconds:.2f} s")
-
-    def back() -> None:
-        company.broker.losses = 0.0
-
-    company.loop.call_in(company.loop.world, fault.over_at, back)
+    _afterwards(company, fault, lambda: setattr(company.broker, "losses", 0.0))
 
 
 def _doubling(company: Company, fault: Fault) -> None:
     company.broker.doubles = 0.05 + fault.number % 30 / 100
     company.tell(f"{company.broker.doubles:.2f} of all messages arrive twice for {fault.seconds:.2f} s")
-
-    def back() -> None:
-        company.broker.doubles = 0.0
-
-    company.loop.call_in(company.loop.world, fault.over_at, back)
+    _afterwards(company, fault, lambda: setattr(company.broker, "doubles", 0.0))
 
 
 def _lose_players(company: Company, fault: Fault) -> None:
@@ -195,6 +187,10 @@ def _lose_players(company: Company, fault: Fault) -> None:
         if fault.number >> number & 1:
             company.tell(f"{player.person.account_id} loses the connection")
             company.loop.call_in(company.clients, company.loop.now, player.lose)
+
+
+def _afterwards(company: Company, fault: Fault, back: Callable[[], None]) -> None:
+    company.loop.call_in(company.loop.world, fault.over_at, back)
 
 
 KINDS: dict[str, Callable[[Company, Fault], None]] = {
