@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
-import pytest_asyncio
-from lobby_doubles import GRANT_COINS, LobbyServer, open_lobby, signed_in
+from lobby_doubles import GRANT_COINS, LobbyServer, signed_in
 
 from darbar_contracts.refusals import Reason
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_kit.testing import eventually
 from darbar_kit.tokens import ACCESS_SECONDS, TokenReader, public_key_pem
 from darbar_lobby.app import GRANTS
 from darbar_lobby.domain.names import AVATARS, name_is_allowed
 from darbar_lobby.handlers.grants import new_account_key
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 async def test_a_guest_gets_an_account_with_one_request(lobby: LobbyServer) -> None:

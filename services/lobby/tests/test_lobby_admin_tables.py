@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,8 +14,8 @@ import asyncpg
 import msgspec
 import pytest
 import pytest_asyncio
-from lobby_administrators import Operator, by_owner, operator
-from lobby_doubles import PROCESS, Caller, LobbyServer, open_lobby
+from lobby_administrators import by_owner, operator
+from lobby_doubles import PROCESS, Caller, LobbyServer
 
 from darbar_contracts.admin.api import Act, AuditLogQuery
 from darbar_contracts.admin.disclosure import (
@@ -46,7 +46,7 @@ from darbar_contracts.subjects import (
 from darbar_contracts.tables import OperateTable, TableOperated, handle_of
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_kit.testing import eventually
 from darbar_lobby.app import DATABASE, statements
 from darbar_lobby.store.audit_log import AuditLog
 
@@ -122,12 +122,6 @@ class TablesAsked:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def serving(lobby: LobbyServer) -> TablesAsked:
     asked = TablesAsked()
     await asked.serve(lobby)
@@ -138,16 +132,6 @@ async def serving(lobby: LobbyServer) -> TablesAsked:
 def tables(serving: TablesAsked) -> Iterator[TablesAsked]:
     yield serving
     serving.forget()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def olga(lobby: LobbyServer) -> Operator:
-    return await operator(lobby, "olga")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def admin(olga: Operator) -> Caller:
-    return await olga.signed_in()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

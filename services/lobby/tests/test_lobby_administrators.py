@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 import asyncpg
@@ -11,13 +11,12 @@ import msgspec
 import pytest
 import pytest_asyncio
 from lobby_administrators import PASSWORD, Operator, by_owner, operator, with_token
-from lobby_doubles import Caller, LobbyServer, open_lobby
+from lobby_doubles import Caller, LobbyServer
 
 from darbar_contracts.admin.api import Act
 from darbar_contracts.admin.routes import ADMIN
 from darbar_contracts.public.routes import BY_SERVICE
 from darbar_kit.errors import Refused
-from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.app import DATABASE, statements
 from darbar_lobby.domain.audit_chain import StoredEntry, chain_fault
 from darbar_lobby.domain.second_factor import STEP_SECONDS, code_at, step_of
@@ -65,17 +64,6 @@ VALUES = {
     "version": "1",
     "note_id": "00000000-0000-4000-8000-000000000000",
 }
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def olga(lobby: LobbyServer) -> Operator:
-    return await operator(lobby, "olga")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import pytest
 import pytest_asyncio
 from lobby_administrators import Operator, operator
-from lobby_doubles import Caller, LobbyServer, open_lobby
+from lobby_doubles import Caller, LobbyServer
 
 from darbar_contracts.admin.api import Act
 from darbar_contracts.admin.routes import ADMIN
-from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.app import DATABASE
 
 NOTE = "6513270e-269e-4d37-b2a7-4de452e6b438"
@@ -48,17 +47,6 @@ NOTED: Mapping[tuple[str, str], tuple[dict[str, Any] | None, str | None]] = {
     ("POST", "/v1/admin/sessions/confirm"): (None, "sign_in"),
     ("DELETE", "/v1/admin/sessions"): (None, "sign_out"),
 }
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def olga(lobby: LobbyServer) -> Operator:
-    return await operator(lobby, "olga")
 
 
 @pytest_asyncio.fixture(loop_scope="session")

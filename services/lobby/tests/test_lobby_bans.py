@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from lobby_administrators import by_owner, operator
-from lobby_doubles import Caller, LobbyServer, open_lobby
+from lobby_administrators import by_owner
+from lobby_doubles import Caller, LobbyServer
 
 from darbar_contracts.lobby import AccountShutOut, ShutOutsAnswer, ShutOutsRequest
 from darbar_contracts.subjects import (
@@ -35,7 +35,6 @@ from darbar_contracts.voice import (
     VoiceRightsRequest,
 )
 from darbar_kit.bus import Bus
-from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_kit.tokens import ACCESS_SECONDS, TokenReader, public_key_pem
 from darbar_lobby.handlers import questions
 
@@ -75,12 +74,6 @@ class Media:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def media(lobby: LobbyServer) -> AsyncIterator[Media]:
     bus = await Bus.connect(lobby.nats.url("media"), name="media")
     served = Media()
@@ -95,11 +88,6 @@ async def shut_out(lobby: LobbyServer) -> asyncio.Queue[AccountShutOut]:
     told: asyncio.Queue[AccountShutOut] = asyncio.Queue()
     await lobby.table.bus.listen(LOBBY_SHUT_OUT, AccountShutOut, told.put)
     return told
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def admin(lobby: LobbyServer) -> Caller:
-    return await (await operator(lobby, "olga")).signed_in()
 
 
 async def next_told(shut_out: asyncio.Queue[AccountShutOut]) -> AccountShutOut:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from lobby_doubles import Caller, LobbyServer, open_lobby
+from lobby_doubles import Caller, LobbyServer
 
 from darbar_contracts.lobby import BlockChanged, BlockersAnswer, BlockersRequest
 from darbar_contracts.subjects import LOBBY_BLOCK_CHANGED, LOBBY_BLOCKERS
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_kit.testing import eventually
 from darbar_lobby.store import blocks
 
 pytestmark = pytest.mark.ruling("TL-8")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 async def handle_of(player: Caller) -> str:

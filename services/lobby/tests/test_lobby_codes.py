@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
-import pytest_asyncio
-from lobby_doubles import LobbyServer, open_lobby, until_free_seats
+from lobby_doubles import LobbyServer, until_free_seats
 
 from darbar_contracts.tables import handle_of
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
+from darbar_kit.testing import eventually
 
 
 async def test_a_code_shows_the_table_and_its_socket(lobby: LobbyServer) -> None:

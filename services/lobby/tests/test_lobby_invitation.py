@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 from lobby_doubles import LobbyServer, open_lobby
 
 from darbar_contracts.api import PlayerShown, SocketPaths, TableSeen, TableShown
 from darbar_contracts.tables import TableTerms
 from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.handlers.invitation import invitation
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 async def page(lobby: LobbyServer, path: str) -> tuple[int, str]:

@@ -8,24 +8,18 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
-from lobby_doubles import LobbyServer, open_lobby
+from lobby_doubles import LobbyServer
 
 from darbar_contracts.lobby import ChangeMaintenance, Maintenance, MaintenanceRequest
 from darbar_contracts.subjects import LOBBY_CHANGE_MAINTENANCE, LOBBY_MAINTENANCE, LOBBY_MAINTENANCE_CHANGED
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_kit.testing import eventually
 from darbar_lobby.app import build_app
 
 pytestmark = pytest.mark.ruling("TL-40")
 
 LINE = "Maintenance at 22:00"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
-import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
 from lobby_doubles import (
     MIGRATIONS,
@@ -25,12 +24,6 @@ from lobby_events import milestone_event
 from darbar_kit.bus.consumer import FETCHES_IDLE_MAX, StreamConsumer
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
 from darbar_lobby.app import build_app
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 async def new_table(lobby: LobbyServer, **choices: Any) -> tuple[Caller, str]:

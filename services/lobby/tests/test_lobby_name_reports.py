@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from lobby_administrators import by_owner, operator
-from lobby_doubles import Caller, LobbyServer, open_lobby
+from lobby_administrators import by_owner
+from lobby_doubles import Caller, LobbyServer
 
-from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.limits import NAMES_REPORTED_AN_HOUR_BY_ACCOUNT
 
 QUEUE = "/v1/admin/reported-names"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def admin(lobby: LobbyServer) -> Caller:
-    return await (await operator(lobby, "olga")).signed_in()
 
 
 @pytest_asyncio.fixture(loop_scope="session", autouse=True)

@@ -14,11 +14,11 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from lobby_doubles import PROCESS, Caller, LobbyServer, Reply, open_lobby, until_free_seats
+from lobby_doubles import PROCESS, Caller, LobbyServer, Reply, until_free_seats
 
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Refused
-from darbar_kit.testing import MakeDatabase, MakeNats, eventually
+from darbar_kit.testing import eventually
 from darbar_lobby.app import build_app
 
 Client = TestClient[web.Request, web.Application]
@@ -29,12 +29,6 @@ RACES_SEED = 7
 # Each race seeks another game and bet, so that no race finds the tables of another.
 RACE_GAMES = ("court_piece", "king_20")
 RACE_BETS_COINS = range(100, 1000)
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
-import pytest_asyncio
 from aiohttp.test_utils import TestClient, TestServer
-from lobby_doubles import Caller, LobbyServer, Reply, open_lobby
+from lobby_doubles import Caller, LobbyServer, Reply
 
 from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX
-from darbar_kit.testing import MakeDatabase, MakeNats
 from darbar_lobby.app import build_app
 from darbar_lobby.domain.sessions import token_sha256
 
@@ -21,12 +18,6 @@ RACES = 1000
 GUESTS_RACING = 50
 RACES_SEED = 20
 TRIES_MAX = 20
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 async def refreshed(caller: Caller, refresh_token: str) -> Reply:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
-import pytest_asyncio
 from lobby_doubles import PROCESS, LobbyServer, open_lobby
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import TermsLimits
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.testing import MakeDatabase, MakeNats, eventually
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lobby(make_database: MakeDatabase, make_nats: MakeNats) -> AsyncIterator[LobbyServer]:
-    async with open_lobby(make_database, make_nats) as opened:
-        yield opened
 
 
 async def test_the_catalogue_says_what_can_be_chosen(lobby: LobbyServer) -> None:
