@@ -156,9 +156,10 @@ class Browsing:
         theme: Theme = "dark",
         url: str | None = None,
         settings: Mapping[str, object] = SETTINGS,
+        name: str | None = None,
     ) -> AsyncIterator[Guest]:
         """Somebody with an account; what goes wrong on their page fails the test."""
-        player, session = await self.account()
+        player, session = await self.account(name)
         width, height = size
         context = await self.browser.new_context(
             viewport={"width": width, "height": height}, has_touch=size == PHONE, is_mobile=size == PHONE

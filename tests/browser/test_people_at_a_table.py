@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from browsing import PHONE, WAIT_MS, Browsing
 from playwright.async_api import Page, expect
@@ -30,6 +31,37 @@ async def test_a_friend_comes_by_the_code_and_both_speak_until_one_is_muted(quic
         await host.page.get_by_role("button", name="Hear again").click()
         await say(friend.page, "Good luck")
         await expect(seat.get_by_text("Good luck")).to_be_visible(timeout=WAIT_MS)
+
+
+async def test_who_sits_down_later_under_the_name_of_a_muted_player_is_heard_and_can_be_reported(
+    quick: Browsing,
+) -> None:
+    async with (
+        quick.at_table("court_piece") as host,
+        quick.guest(name="Zara Noor", size=PHONE) as muted,
+        quick.guest(name="Zara Noor", size=PHONE) as later,
+    ):
+        page = host.page
+        menu = page.get_by_role("button", name="Zara Noor: more")
+        await muted.join(host)
+        await menu.click(timeout=WAIT_MS)
+        async with page.expect_response(re.compile("/v1/tables/")):
+            await page.get_by_role("button", name="Mute").click()
+        await page.reload()
+        await menu.click(timeout=WAIT_MS)
+        await expect(page.get_by_role("button", name="Hear again")).to_be_visible(timeout=WAIT_MS)
+        await page.get_by_role("button", name="Close").click()
+        async with await muted.player.join(page.url.rpartition("/")[2]) as table:
+            await table.leave()
+        await expect(menu).to_be_hidden(timeout=WAIT_MS)
+
+        await later.join(host)
+        await expect(menu).to_be_visible(timeout=WAIT_MS)
+        await page.reload()
+        await menu.click(timeout=WAIT_MS)
+        await expect(page.get_by_role("button", name="Mute")).to_be_visible()
+        await page.get_by_role("button", name="Report the name").click()
+        await expect(page.get_by_text("Somebody will look at the name Zara Noor")).to_be_visible(timeout=WAIT_MS)
 
 
 async def test_the_host_blocks_a_player_and_sends_them_away(quick: Browsing) -> None:

@@ -88,6 +88,27 @@ it("another player can be blocked from the profile, and back", async () => {
   expect(asked.slice(-2)).toEqual(["POST /v1/me/blocks", "DELETE /v1/me/blocks/h1"]);
 });
 
+it("the name of another player can be reported from the profile, once", async () => {
+  answers["/v1/players/h1"] = { ...PLAYER, statistics: [], last: { games: [], next: null } };
+  answers["/v1/me/profile"] = { ...PLAYER, handle: "me", statistics: [], last: { games: [], next: null } };
+  answers["/v1/me/blocks"] = { blocked: [] };
+  render(Profile, props("h1"));
+  await fireEvent.click(await screen.findByRole("button", { name: "Report the name" }));
+  expect((await screen.findByRole("alert")).textContent).toBe("There is nothing.");
+  answers["/v1/players/h1/name-reports"] = {};
+  await fireEvent.click(screen.getByRole("button", { name: "Report the name" }));
+  await screen.findByText("Thank you. Somebody will look at the name Omar.");
+  expect(screen.queryByRole("button", { name: "Report the name" })).toBeNull();
+  expect(asked.at(-1)).toBe("POST /v1/players/h1/name-reports");
+});
+
+it("nobody is offered to report the own name", async () => {
+  answers["/v1/players/me"] = answers["/v1/me/profile"] = { ...PLAYER, handle: "me", statistics: [], last: { games: [], next: null } };
+  render(Profile, props("me"));
+  await screen.findByRole("heading", { name: "Omar" });
+  expect(screen.queryByRole("button", { name: "Report the name" })).toBeNull();
+});
+
 it("who was blocked is listed and let go", async () => {
   answers["/v1/me/blocks"] = { blocked: [PLAYER] };
   answers["/v1/me/blocks/h1"] = { blocked: [] };

@@ -20,13 +20,13 @@ describe("what may be done about a seat", () => {
   });
 
   it("the host sends a player away and asks for another partner before a game, and nobody else does", () => {
-    expect(deedsFor(state(), 1, NOBODY)).toEqual(["partner", "send_away", "mute", "block"]);
-    expect(deedsFor(state({ host: 2 }), 1, NOBODY)).toEqual(["mute", "block"]);
-    expect(deedsFor(state({ started: true }), 1, NOBODY)).toEqual(["mute", "block"]);
+    expect(deedsFor(state(), 1, NOBODY)).toEqual(["partner", "send_away", "mute", "block", "report_name"]);
+    expect(deedsFor(state({ host: 2 }), 1, NOBODY)).toEqual(["mute", "block", "report_name"]);
+    expect(deedsFor(state({ started: true }), 1, NOBODY)).toEqual(["mute", "block", "report_name"]);
   });
 
   it("who is muted can be heard again", () => {
-    expect(deedsFor(state({ phase: "playing" }), 1, new Set([1]))).toEqual(["hear", "block"]);
+    expect(deedsFor(state({ phase: "playing" }), 1, new Set([1]))).toEqual(["hear", "block", "report_name"]);
   });
 
   it("a bot is asked for where only a vote brings one, unless a vote runs", () => {

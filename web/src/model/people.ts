@@ -4,7 +4,7 @@ import { gameLook } from "./games";
 import type { Command } from "./look";
 import type { State } from "./state";
 
-export type SeatDeed = "bot_goes" | "mute" | "hear" | "block" | "send_away" | "partner" | "bot_comes";
+export type SeatDeed = "bot_goes" | "mute" | "hear" | "block" | "report_name" | "send_away" | "partner" | "bot_comes";
 
 const BETWEEN_ROUNDS = new Set(["waiting", "counting_in"]);
 
@@ -21,7 +21,7 @@ export function deedsFor(state: State, seat: number, muted: ReadonlySet<number>)
     if (mayAsk && isPartnerFree(state, seat)) deeds.push("partner");
     if (mayAsk && waits && other.away) deeds.push("bot_comes");
     if (you === table.host && waits && !table.started) deeds.push("send_away");
-    if (you !== null) deeds.push(muted.has(seat) ? "hear" : "mute", "block");
+    if (you !== null) deeds.push(muted.has(seat) ? "hear" : "mute", "block", "report_name");
   }
   if (other.kind === "free" && other.expects === "player" && mayAsk) deeds.push("bot_comes");
   return deeds;
@@ -47,6 +47,7 @@ export function commandOf(deed: SeatDeed, seat: number): Command | null {
     case "bot_comes":
       return { type: "ask_vote", about: deed === "partner" ? "partner" : "bot", seat };
     case "block":
+    case "report_name":
       return null;
   }
 }

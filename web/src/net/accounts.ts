@@ -38,3 +38,6 @@ export const blockPlayer = (handle: string): Promise<BlockList> => asAccount<Blo
 export const blockSeat = (tableId: string, seat: number): Promise<BlockList> =>
   asAccount<BlockList>("POST", "/v1/me/blocks", { body: { table_id: tableId, seat } });
 export const unblock = (handle: string): Promise<BlockList> => asAccount<BlockList>("DELETE", `/v1/me/blocks/${part(handle)}`);
+
+/** The name that this player has now. Nobody is told who has reported it. */
+export const reportName = (handle: string): Promise<void> => asAccount<void>("POST", `/v1/players/${part(handle)}/name-reports`);

@@ -1,6 +1,6 @@
 /** What is asked over HTTP about games and tables. */
 
-import type { Catalogue, NewTable, QuickPlay, TableList, TableListed, TableRef, TableSeen, TermsLimits } from "../contracts";
+import type { Catalogue, NewTable, PlayerShown, QuickPlay, TableList, TableListed, TableRef, TableSeen, TermsLimits } from "../contracts";
 import { ask } from "./http";
 import { asAccount } from "./session";
 
@@ -26,6 +26,9 @@ export function listed(game: string, after: number | null): Promise<TableList> {
 export const refOfListed = ({ table_id, socket }: TableListed): TableRef => ({ table_id, socket, made: false });
 
 export const find = (tableId: string): Promise<TableSeen> => asAccount<TableSeen>("GET", `/v1/tables/${encodeURIComponent(tableId)}`, { tries: 1 });
+
+/** The accounts at a table, by seat; null: a bot, or nobody. */
+export const seated = async (tableId: string): Promise<readonly (PlayerShown | null)[]> => (await find(tableId)).table.seats;
 
 export async function byCode(code: string): Promise<TableRef> {
   return refOf(await asAccount<TableSeen>("GET", `/v1/codes/${encodeURIComponent(code)}`));

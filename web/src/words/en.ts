@@ -153,6 +153,9 @@ export const en = {
   "deed.block": "Block",
   "deed.block.hint": "Quick play brings you together no more. They are not told.",
   "deed.blocked": "{name} is blocked. You can undo that in your profile.",
+  "deed.report_name": "Report the name",
+  "deed.report_name.hint": "Is it rude, or does it pretend to be somebody? Somebody will look at it. Nobody is told that it was you.",
+  "deed.name_reported": "Thank you. Somebody will look at the name {name}.",
 
   "phrases": "Say something",
   "phrase.hello": "Hello",
