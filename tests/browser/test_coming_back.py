@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from browsing import AT_REST, PHONE, Browsing, Guest
+from browsing import AT_REST, PHONE, WAIT_MS, Browsing, Guest
 from playwright.async_api import Page, expect
 
 from darbar_client.demo.playing import Participant
@@ -143,3 +144,18 @@ async def friend_of(guest: Guest, browsing: Browsing) -> AsyncIterator[TableSock
         finally:
             playing.cancel()
             await asyncio.gather(playing, return_exceptions=True)
+
+
+async def test_after_a_reload_the_sheet_has_the_rounds_that_were_over_before(quick: Browsing) -> None:
+    async with quick.at_table("kings_and_rebels", options={"seats": 4, "rounds": 2}, size=PHONE) as guest:
+        page = guest.page
+        await guest.start()
+        await guest.play_until("[data-result=round]")
+        await guest.play_until("[data-hand=turn]")
+        await page.reload()
+        await page.get_by_role("button", name="Score sheet").click(timeout=WAIT_MS)
+        sheet = page.get_by_role("dialog")
+        # What was captured against the bid.
+        first = sheet.get_by_role("columnheader").filter(has_text=re.compile(r"^1\.\d+/\d+$"))
+        await expect(first).to_be_visible(timeout=WAIT_MS)
+        await expect(sheet.get_by_role("columnheader").filter(has_text=re.compile(r"^2\.")).first).to_be_visible()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import screens
-from browsing import LAPTOP, PHONE, Browsing, Size, Theme
+from browsing import AT_REST, FULL_HD, LAPTOP, PHONE, Browsing, Size, Theme
 from playwright.async_api import Page
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
@@ -95,3 +95,33 @@ async def test_twelve_rebels_have_room_on_a_phone(quick: Browsing) -> None:
             await page.wait_for_function(
                 "(cards) => document.querySelectorAll('[data-card]').length < cards", arg=cards
             )
+
+
+# Rows that are under an edge, seats that are under the panel, and a button that can't be reached.
+CUT = """
+() => {
+  const panel = document.querySelector("[data-result=game]");
+  const box = panel.getBoundingClientRect();
+  const isOver = (a) => Math.min(a.right, box.right) - Math.max(a.left, box.left) > 4
+    && Math.min(a.bottom, box.bottom) - Math.max(a.top, box.top) > 4;
+  const isOutside = ({ top, bottom, left, right }) => top < 0 || left < 0 || bottom > innerHeight || right > innerWidth;
+  const middle = panel.querySelector("[tabindex]");
+  return [
+    ...(middle.scrollHeight > middle.clientHeight + 1 ? [`${middle.scrollHeight} in ${middle.clientHeight}`] : []),
+    ...[...panel.querySelectorAll("button")].filter((node) => isOutside(node.getBoundingClientRect())).map((node) => node.textContent),
+    ...[...document.querySelectorAll(".place [data-seat]")].filter((node) => isOver(node.getBoundingClientRect())).map((node) => node.ariaLabel),
+  ];
+}
+"""
+
+
+@pytest.mark.parametrize("seats", [5, 7, 12])
+async def test_a_result_is_seen_whole_with_everybody_around_it(quick: Browsing, seats: int) -> None:
+    options = {"seats": seats, "decks": 2 if seats > 6 else 1, "rounds": 1}
+    async with quick.at_table("kings_and_rebels", options=options) as guest:
+        await guest.start()
+        await guest.play_until(screens.GAME_OVER)
+        for width, height in (PHONE, LAPTOP, FULL_HD):
+            await guest.page.set_viewport_size({"width": width, "height": height})
+            await guest.page.wait_for_function(AT_REST)
+            assert await guest.page.evaluate(CUT) == [], f"at {width} x {height}"

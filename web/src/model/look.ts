@@ -69,8 +69,36 @@ export interface TrickCard extends LaidCard {
 export interface ResultLook {
   title: string;
   sentences: string[];
-  rows: { name: string; points: number; total: number; isWinner: boolean; team: Team }[];
+  rows: { seat: number; name: string; points: number; total: number; isWinner: boolean; team: Team }[];
   isGameOver: boolean;
+}
+
+export interface SheetCell {
+  main: number | null;
+  /** How many tricks or penalty cards, in small figures. */
+  small?: number | undefined;
+  /** Whoever chose the contract or the trump. */
+  isMarked?: boolean;
+  isRebel?: boolean;
+}
+
+export interface SheetRound {
+  label: string;
+  small?: string;
+  /** Of the round that was finished last, where no other is played. */
+  isLast: boolean;
+  cells: SheetCell[];
+  /** Who won it, where two sides play. */
+  team?: Team;
+}
+
+export interface SheetLook {
+  /** A player, or a team; with what each has declared, where that counts. */
+  columns: { name: string; trumps?: number; negatives?: number; isRebel?: boolean }[];
+  rounds: SheetRound[];
+  totals: readonly number[];
+  /** So many play that each has a row, and each round a column. */
+  isTurned: boolean;
 }
 
 export interface VoteLook {

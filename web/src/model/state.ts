@@ -2,6 +2,7 @@
 
 import type { EventFrame, Legal, Said, ServerFrame, Snapshot, TableView } from "../contracts";
 import { afterGameEvent, type Board, isGameEvent, type Shown } from "./board";
+import { NO_PAST, type Past, pastAfterEvent, pastAfterSnapshot } from "./past";
 import { afterTableEvent } from "./table";
 
 export interface State {
@@ -11,6 +12,7 @@ export interface State {
   seat: number | null;
   table: TableView | null;
   board: Board | null;
+  past: Past;
   legal: Legal | null;
   /** When the table's clock runs out, in this client's own milliseconds; null: nothing is due. */
   deadline: number | null;
@@ -83,6 +85,7 @@ export const NOTHING: State = {
   seat: null,
   table: null,
   board: null,
+  past: NO_PAST,
   legal: null,
   deadline: null,
   given_ms: 0,
@@ -142,6 +145,7 @@ function afterSnapshot(state: State, frame: Snapshot, now: number): State {
     table: frame.table,
     // Between two games none is seen; how the last one ended stays until the next begins.
     board: (frame.game ?? (state.board?.ended?.game_over ? state.board : null)) as Board | null,
+    past: pastAfterSnapshot(state.past, frame),
     wants_snapshot: false,
     told: [],
   };
@@ -159,6 +163,7 @@ function afterEvent(state: State, frame: EventFrame, now: number): State {
     seat: seatAfter(state, frame, shown),
     table,
     board: boardAfter(state.board, frame.kind, shown),
+    past: pastAfterEvent(state.past, state.table.game_number, frame.kind, shown),
     // The first deal of a game comes before any view of it.
     wants_snapshot: state.wants_snapshot || (state.board === null && isGameEvent(frame.kind)),
     told: [...state.told, { version: frame.version, kind: frame.kind, shown }].slice(-TOLD_MAX),

@@ -1,10 +1,10 @@
 /** Court Piece: trump, pile, both teams' tricks and points, asking and showing. */
 
 import { say, sayOr } from "../../words/words";
-import type { Board } from "../board";
-import type { Choice, Fact, Panel } from "../look";
+import type { Board, RoundEnded } from "../board";
+import type { Choice, Fact, Panel, SheetRound } from "../look";
 import type { GameLook } from ".";
-import { also, isSuit, rows, seatName, titleOf, trumpFact } from "./plain";
+import { also, cells, isSuit, rows, seatName, titleOf, trumpFact } from "./plain";
 
 const teamOf = (seat: number): number => seat % 2;
 
@@ -31,6 +31,19 @@ function named(names: readonly string[]): Panel {
   const isCards = names.some((name) => !isSuit(name));
   return { kind: "choices", title: say(isCards ? "panel.trump_card" : "panel.trump_suit"), choices };
 }
+
+/** Points, and beside them the tricks that were picked up. */
+const lineOf = (ended: RoundEnded, isLast: boolean): SheetRound => ({
+  label: `${ended.round}. ${ended.trump && isSuit(ended.trump) ? say(`suits.${ended.trump}`) : ""}`,
+  isLast,
+  cells: cells(ended.points, (team) => ({ small: ended.collected?.[team], isMarked: ended.trump_seat !== undefined && teamOf(ended.trump_seat) === team })),
+});
+
+const running = ({ round, collected }: Board): SheetRound => ({
+  label: `${round}.`,
+  isLast: false,
+  cells: (collected ?? []).map((small) => ({ main: null, small })),
+});
 
 export const courtPiece: GameLook = {
   hasTeams: true,
@@ -68,4 +81,10 @@ export const courtPiece: GameLook = {
       isGameOver: Boolean(ended.game_over),
     };
   },
+  sheet: (board, rounds, names) => ({
+    columns: [0, 1].map((team) => ({ name: `${names[team]} + ${names[team + 2]}` })),
+    rounds: [...rounds.map((ended, place) => lineOf(ended, place === rounds.length - 1)), ...(board.ended ? [] : [running(board)])],
+    totals: board.totals,
+    isTurned: false,
+  }),
 };

@@ -2,7 +2,7 @@
 
 import type { Legal } from "../../contracts";
 import type { Board, RoundEnded } from "../board";
-import type { Fact, Panel, ResultLook, Team } from "../look";
+import type { Fact, Panel, ResultLook, SheetLook, Team } from "../look";
 import type { State } from "../state";
 import { courtPiece } from "./court_piece";
 import { king } from "./king";
@@ -18,6 +18,8 @@ export interface GameLook {
   /** Decisions that are not cards of the hand. */
   panel(board: Board, legal: Legal, state: State): Panel | null;
   result(board: Board, ended: RoundEnded, state: State): ResultLook;
+  /** `rounds` are over, `names` are by seat. */
+  sheet(board: Board, rounds: readonly RoundEnded[], names: readonly string[]): SheetLook;
   /** The host may end a count-in by dealing. */
   hostDeals?: boolean;
   /** Opposite seats play together, and the host may ask for another partner. */

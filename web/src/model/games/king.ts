@@ -1,10 +1,11 @@
 /** King in all its forms: the contract, what is left to declare, points. */
 
+import type { SheetLine } from "../../contracts";
 import { say, sayOr } from "../../words/words";
 import type { Board } from "../board";
-import type { Choice } from "../look";
+import type { Choice, SheetRound } from "../look";
 import type { GameLook } from ".";
-import { isSuit, plain, rows } from "./plain";
+import { cells, isSuit, plain, rows } from "./plain";
 
 const TRUMP_MARK = "trump:";
 
@@ -34,6 +35,19 @@ function spent(board: Board, left: readonly string[]): Choice[] {
 /** The totals hold a round that is over. */
 const ofThisRound = (board: Board, seat: number): number => (board.ended ? 0 : (board.points?.[seat] ?? 0));
 
+/** Points, and beside them the tricks or penalty cards that were taken. */
+const lineOf = ({ round, contract, suit, declarer, counts, points }: SheetLine, isLast: boolean): SheetRound => ({
+  label: `${round}. ${contractName(contract, suit)}`,
+  isLast,
+  cells: cells(points, (seat) => ({ small: counts[seat], isMarked: declarer === seat })),
+});
+
+function running(board: Board): SheetRound[] {
+  if (board.ended || board.contract == null) return [];
+  const { round, contract, trump, declarer, counts, points } = board;
+  return [lineOf({ round, contract, suit: trump, declarer: declarer ?? null, counts: [...(counts ?? [])], points: [...(points ?? [])] }, false)];
+}
+
 export const king: GameLook = {
   ...plain,
   facts: (board) => [
@@ -56,4 +70,14 @@ export const king: GameLook = {
     rows: rows(ended, state, board),
     isGameOver: Boolean(ended.game_over),
   }),
+  sheet(board, _rounds, names) {
+    const lines = board.sheet ?? [];
+    const declared = (seat: number) => board.trumps_declared && { trumps: board.trumps_declared[seat] ?? 0, negatives: board.negatives_declared?.[seat] ?? 0 };
+    return {
+      columns: names.map((name, seat) => ({ name, ...declared(seat) })),
+      rounds: [...lines.map((line, place) => lineOf(line, place === lines.length - 1)), ...running(board)],
+      totals: board.totals,
+      isTurned: false,
+    };
+  },
 };

@@ -2,10 +2,10 @@
 
 import { cardShort } from "../../cards/card";
 import { say } from "../../words/words";
-import type { Board } from "../board";
-import type { Fact, Panel } from "../look";
+import type { Board, RoundEnded } from "../board";
+import type { Fact, Panel, SheetRound } from "../look";
 import type { GameLook } from ".";
-import { isSuit, plain, rows, seatName, trumpFact } from "./plain";
+import { cells, isSuit, plain, rows, seatName, trumpFact } from "./plain";
 
 const TRUMP_MARK = "trump:";
 const COUNT_MARK = "converts:";
@@ -33,6 +33,23 @@ function convertsFact(board: Board): Fact[] {
   const value = left.map(({ card, ordinal }) => `${cardShort(card)}${twice(card) ? ` ${ordinal ?? 1}.` : ""}`).join(" ");
   return [{ label: say("fact.converts"), value }];
 }
+
+/** What was captured against what was bid, and the points that came of it. */
+const lineOf = (ended: RoundEnded, isLast: boolean): SheetRound => ({
+  label: `${ended.round}.`,
+  small: `${ended.red_points}/${ended.bid}`,
+  isLast,
+  team: ended.success ? "rebels" : "kings",
+  cells: cells(ended.points, (seat) => ({ isRebel: ended.rebels?.includes(seat) ?? false, isMarked: ended.leader === seat })),
+});
+
+/** What everybody has captured so far: no points yet. */
+const running = (board: Board): SheetRound => ({
+  label: `${board.round}.`,
+  ...(board.bid == null ? {} : { small: `/${board.bid}` }),
+  isLast: false,
+  cells: (board.captured ?? []).map((small, seat) => ({ main: null, small, isRebel: board.rebels?.includes(seat) ?? false })),
+});
 
 export const kingsAndRebels: GameLook = {
   hostDeals: true,
@@ -78,4 +95,10 @@ export const kingsAndRebels: GameLook = {
       rows: rows(ended, state, board).map((row, seat) => ({ ...row, team: ended.rebels?.includes(seat) ? ("rebels" as const) : ("kings" as const) })),
     };
   },
+  sheet: (board, rounds, names) => ({
+    columns: names.map((name, seat) => ({ name, isRebel: board.rebels?.includes(seat) ?? false })),
+    rounds: [...rounds.map((ended, place) => lineOf(ended, place === rounds.length - 1)), ...(board.ended ? [] : [running(board)])],
+    totals: board.totals,
+    isTurned: true,
+  }),
 };

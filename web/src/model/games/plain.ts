@@ -4,7 +4,7 @@ import type { Suit } from "../../cards/card";
 import { SUITS } from "../../cards/card";
 import { say } from "../../words/words";
 import type { Board, RoundEnded } from "../board";
-import type { Choice, Command, Fact, ResultLook } from "../look";
+import type { Choice, Command, Fact, ResultLook, SheetCell } from "../look";
 import type { State } from "../state";
 import type { GameLook } from ".";
 
@@ -29,6 +29,7 @@ export function rows(ended: RoundEnded, state: State, board: Board): ResultLook[
   const points = ended.points ?? [];
   const totals = ended.totals ?? board.totals;
   return (state.table?.seats ?? []).map((_, seat) => ({
+    seat,
     name: seatName(state, seat),
     points: points[seat] ?? 0,
     total: totals[seat] ?? 0,
@@ -42,6 +43,9 @@ export function titleOf(ended: RoundEnded, state: State): string {
   if (winners === undefined || state.seat === null) return say("result.over", { count: ended.round ?? 0 });
   return winners.includes(state.seat) ? say("result.you_win") : say("result.you_lose");
 }
+
+export const cells = (numbers: readonly number[] | undefined, more: (place: number) => Partial<SheetCell> = () => ({})): SheetCell[] =>
+  (numbers ?? []).map((main, place) => ({ main, ...more(place) }));
 
 export const plain: GameLook = {
   facts: (board) => [
@@ -59,5 +63,15 @@ export const plain: GameLook = {
     sentences: [],
     rows: rows(ended, state, board),
     isGameOver: Boolean(ended.game_over),
+  }),
+  sheet: (board, rounds, names) => ({
+    columns: names.map((name) => ({ name })),
+    rounds: rounds.map((ended, place) => ({
+      label: `${ended.round}.`,
+      isLast: place === rounds.length - 1,
+      cells: cells(ended.points),
+    })),
+    totals: board.totals,
+    isTurned: true,
   }),
 };
