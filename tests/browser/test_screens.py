@@ -104,12 +104,14 @@ CUT = """
   const box = panel.getBoundingClientRect();
   const isOver = (a) => Math.min(a.right, box.right) - Math.max(a.left, box.left) > 4
     && Math.min(a.bottom, box.bottom) - Math.max(a.top, box.top) > 4;
-  const isOutside = ({ top, bottom, left, right }) => top < 0 || left < 0 || bottom > innerHeight || right > innerWidth;
+  const isOutside = (a) => a.top < 0 || a.left < 0 || a.bottom > innerHeight || a.right > innerWidth;
+  const named = (nodes, isWrong) => [...nodes]
+    .filter((node) => isWrong(node.getBoundingClientRect())).map((node) => node.ariaLabel ?? node.textContent);
   const middle = panel.querySelector("[tabindex]");
   return [
     ...(middle.scrollHeight > middle.clientHeight + 1 ? [`${middle.scrollHeight} in ${middle.clientHeight}`] : []),
-    ...[...panel.querySelectorAll("button")].filter((node) => isOutside(node.getBoundingClientRect())).map((node) => node.textContent),
-    ...[...document.querySelectorAll(".place [data-seat]")].filter((node) => isOver(node.getBoundingClientRect())).map((node) => node.ariaLabel),
+    ...named(panel.querySelectorAll("button"), isOutside),
+    ...named(document.querySelectorAll(".place [data-seat]"), isOver),
   ];
 }
 """

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, it } from "vitest";
 import type { Board } from "../src/model/board";
+import { NO_PAST } from "../src/model/past";
 import { afterFrame, NOTHING } from "../src/model/state";
 import { keepResult, resultAt } from "../src/ui/results";
 import { TABLE } from "./table";
@@ -13,13 +14,14 @@ beforeEach(() => sessionStorage.clear());
 
 it("how a game ended is known at its table after a reload, and at no other", () => {
   const shared = { shares: [100, 0, 0, 0], pays_again: [] };
-  keepResult("t", { board: OVER, shared });
-  expect(resultAt("t")).toEqual({ board: OVER, shared });
-  expect(resultAt("elsewhere")).toEqual({ board: null, shared: null });
+  const past = { game: 2, rounds: [{ round: 1, totals: [1, 2, 3, 4] }] };
+  keepResult("t", { board: OVER, past, shared });
+  expect(resultAt("t")).toEqual({ board: OVER, past, shared });
+  expect(resultAt("elsewhere")).toEqual({ board: null, past: NO_PAST, shared: null });
 });
 
 it("a round that is over, and a game that runs, come with the snapshot and are not kept", () => {
-  keepResult("t", { board: RUNNING, shared: null });
+  keepResult("t", { board: RUNNING, past: NO_PAST, shared: null });
   expect(resultAt("t").board).toBeNull();
 });
 
