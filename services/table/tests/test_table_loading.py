@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from golden_log import rows_of
+from engine_desk import Desk
+from golden_log import SCRIPTS, rows_of
 from table_scripts import ANN, BOB, CYN, DAN, SETTINGS, TABLE_ID, Script
 
 from darbar_table.domain.state import Phase
@@ -87,3 +88,16 @@ def test_tl_43_a_vote_runs_on_through_the_end_of_a_round() -> None:
     while script.phase is not Phase.COUNTING_IN:
         script.step()
     assert began(script)[VoteTimer(asked)] == at(asked)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_loaded_table_knows_the_ids_that_its_owner_knew(name: str) -> None:
+    script = SCRIPTS[name]()
+    rows = rows_of(script)
+    owners = Desk(Script()).live
+    for before, event, after in script.log:
+        owners.remember_id(event, before, after)
+    loaded = replayed(OpenTable(UUID(TABLE_ID), script.table.rules.name, len(rows)), rows, Codecs(), SETTINGS)
+    assert {account: (ids.seat, ids.remembered) for account, ids in loaded.live.ids.items()} == {
+        account: (ids.seat, ids.remembered) for account, ids in owners.ids.items()
+    }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import count
 from struct import Struct
 from typing import Any, Protocol
 from uuid import UUID
@@ -233,12 +234,32 @@ class LiveTable:
             return
         holder = after.seats[seat].player or before.seats[seat].player
         assert holder is not None
-        ids = self.ids.get(holder.account_id) or Ids(seat)
-        if ids.seat != seat or holder.account_id not in self.ids:
+        self._remember(event, seat, holder.account_id, after.version)
+
+    def remember_ids(self, events: Sequence[TableEvent], after: Table) -> None:
+        """The ids of the last events before a version, among which nobody took or left a seat; those that would be
+        forgotten again at once are left out."""
+        room = [IDS_REMEMBERED_MAX] * len(after.seats)
+        kept = list[tuple[Played[Any] | SeatEvent, int, int]]()
+        for version, event in zip(count(after.version, -1), reversed(events)):
+            seat = event.actor
+            if seat is None or not room[seat] or not isinstance(event, DONE_BY_A_SEAT) or event.id is None:
+                continue
+            room[seat] -= 1
+            kept.append((event, seat, version))
+        for event, seat, version in reversed(kept):
+            holder = after.seats[seat].player
+            assert holder is not None
+            self._remember(event, seat, holder.account_id, version)
+
+    def _remember(self, event: Played[Any] | SeatEvent, seat: int, account_id: str, version: int) -> None:
+        ids = self.ids.get(account_id) or Ids(seat)
+        if ids.seat != seat or account_id not in self.ids:
             ids.seat = seat
-            others = {account_id: other for account_id, other in self.ids.items() if other.seat != seat}
-            self.ids = {**others, holder.account_id: ids}
-        ids.remember(event.id, event.digest, after.version)
+            others = {other_id: other for other_id, other in self.ids.items() if other.seat != seat}
+            self.ids = {**others, account_id: ids}
+        assert event.id is not None
+        ids.remember(event.id, event.digest, version)
 
     def _swap(self, first: int, second: int) -> None:
         """Ids go with their players."""

@@ -13,7 +13,7 @@ import structlog
 from darbar_kit.backoff import Backoff
 from darbar_rules.games import BY_NAME
 from darbar_table.domain import timers
-from darbar_table.domain.events import TableCreated
+from darbar_table.domain.events import Played, SeatsSwapped, TableCreated, TableEvent
 from darbar_table.domain.evolve import evolve
 from darbar_table.domain.state import Phase, unopened
 from darbar_table.domain.timers import Timer
@@ -152,14 +152,27 @@ def replayed(
     live = LiveTable(table.table_id, shard=shard_of(table.table_id), codec=codec, table=state, chain=b"")
     if snapshot is not None:
         live.chain, live.ids, live.began, live.moved_at = snapshot[1:]
-    for row, event in zip(rows, decode(rows, codec, after=state.version), strict=True):
-        if state.version == 0 and not isinstance(event, TableCreated):
-            raise LogBroken("a log begins with table_created")
+    events = list(decode(rows, codec, after=state.version))
+    if events and state.version == 0 and not isinstance(events[0], TableCreated):
+        raise LogBroken("a log begins with table_created")
+    unremembered: list[TableEvent] = []  # Ids are hashed when people change seats, and at the end: many are forgotten.
+    for row, event in zip(rows, events, strict=True):
         before, state = state, evolve(state, event)
-        live.remember_id(event, before, state)
+        if type(event) is Played:
+            live.moved_at = row.at
+            unremembered.append(event)
+            continue
         live.remember_round(event, before)
         live.remember_times(event, row.at, state, settings)
-        live.chain = row.chain
+        if type(event) is SeatsSwapped or state.accounts != before.accounts:
+            live.remember_ids(unremembered, before)
+            live.remember_id(event, before, state)
+            unremembered = []
+        else:
+            unremembered.append(event)
+    live.remember_ids(unremembered, state)
+    if rows:
+        live.chain = rows[-1].chain
     live.table = state
     live.round_start.pack()
     return Loaded(live, {timer: live.began.get(timer, live.moved_at) for timer in timers.due(state, settings)})
