@@ -59,7 +59,7 @@ setup: ## .venv with what development needs
 	bash deploy/local/setup.sh --dev
 
 bench: setup ## measure the targets: ROW=name for one of them
-	.venv/bin/python bench/run.py --row "$(ROW)"
+	.venv/bin/python -m bench.run --row "$(ROW)"
 
 faults: setup ## hurt real processes under games, count what is lost: GAMES=500 TABLES=2000 SEED=1, 20 minutes
 	PYTHONPATH=tests/integration .venv/bin/python tests/faults/fault_run.py --games $(GAMES) --tables $(TABLES) --seed $(SEED)

@@ -4,7 +4,7 @@
  *
  * PLAN has one line a socket, four lines a table: port, path, hello, opening, separated by tabs. A socket with a hello
  * says it, sits down if it has no seat, and is ready when it sits. One without is ready at once; its opening, if it has
- * one, is the first move. When all are ready, play begins: in a closed loop where MOVES_A_SECOND is 0, else so many
+ * one, is the first move. The hello "colyseus" says that a room of Colyseus is there (load_colyseus.h). When all are ready, play begins: in a closed loop where MOVES_A_SECOND is 0, else so many
  * moves in all, by whoever of those that may decide is drawn. "window" is printed when the window begins, and one JSON
  * line with the figures when it ends; it stays until its input is closed. One thread, epoll; every move of a table is
  * counted when the last of its four sockets has it.
@@ -43,6 +43,9 @@ struct socket_state {
     int fd, table, state;
     bool may_play;         /* the last frame with a choice is not answered yet */
     bool waits;            /* for a move to be due */
+    bool is_colyseus;
+    int seat, held, led;   /* in a room of Colyseus, with the cards of the hand */
+    char hand[16];
     long round, turn;      /* where the game stands, as this socket knows it */
     long answered_round, answered_turn;
     char choice[8], choice_kind;
@@ -73,7 +76,7 @@ static void send_move(struct socket_state *s, const char *text, size_t length) {
     uint32_t place = moves_sent[s->table]++ % RING;
     sent_at[s->table][place] = now();
     got[s->table][place] = 0;
-    send_frame(s->fd, 1, text, length);
+    send_frame(s->fd, s->is_colyseus ? 2 : 1, text, length);
 }
 
 static bool answer(struct socket_state *s) {
@@ -115,10 +118,6 @@ static void send_simple(struct socket_state *s, const char *type, char *id) {
     new_id(id);
     int length = snprintf(text, sizeof text, "{\"type\":\"%s\",\"id\":\"%s\"}", type, id);
     send_frame(s->fd, 1, text, (size_t)length);
-}
-
-static const char *find(const char *text, size_t length, const char *wanted) {
-    return memmem(text, length, wanted, strlen(wanted));
 }
 
 static void number_after(const char *text, size_t length, const char *key, long *value) {
@@ -198,9 +197,12 @@ static void snapshot_came(struct socket_state *s, const char *text, size_t lengt
     }
 }
 
+#include "load_colyseus.h"
+
 static void text_came(struct socket_state *s, const char *text, size_t length, size_t frame_bytes) {
     frames++;
-    if (length > 16 && !memcmp(text, "{\"type\":\"event\"", 15)) event_came(s, text, length, frame_bytes);
+    if (s->is_colyseus) colyseus_came(s, text, length, frame_bytes);
+    else if (length > 16 && !memcmp(text, "{\"type\":\"event\"", 15)) event_came(s, text, length, frame_bytes);
     else if (length > 19 && !memcmp(text, "{\"type\":\"snapshot\"", 18)) snapshot_came(s, text, length);
     else if (length > 18 && !memcmp(text, "{\"type\":\"refused\"", 17)) {
         if (!refused_count++) snprintf(first_refusal, sizeof first_refusal, "%.*s", (int)length, text);
@@ -239,7 +241,9 @@ static size_t take_upgrade(struct socket_state *s, char *in, size_t have) {
     char *end = memmem(in, have, "\r\n\r\n", 4);
     if (!end) return 0;
     if (memcmp(in, "HTTP/1.1 101", 12)) fail("a socket was not upgraded");
-    if (*s->hello) {
+    if (s->is_colyseus) {
+        s->state = GREETING;
+    } else if (*s->hello) {
         s->state = GREETING;
         send_frame(s->fd, 1, s->hello, strlen(s->hello));
     } else {
@@ -293,6 +297,7 @@ static void open_all(const char *plan) {
         struct socket_state *s = &sockets[socket_count];
         char *rest = line, *port = strsep(&rest, "\t\n"), *path = strsep(&rest, "\t\n");
         s->hello = strdup(strsep(&rest, "\t\n"));
+        s->is_colyseus = !strcmp(s->hello, "colyseus");
         s->opening = strdup(strsep(&rest, "\t\n"));
         s->table = socket_count++ / SEATS;
         s->in = malloc(IN_BYTES_MAX);
@@ -325,7 +330,8 @@ static void start(void) {
     if (moves_a_second > 0) start_timer();
     for (int i = 0; i < socket_count; i++) {
         struct socket_state *s = &sockets[i];
-        if (*s->opening) send_move(s, s->opening, strlen(s->opening));
+        if (s->is_colyseus && s->may_play) play_of_hand(s);
+        else if (*s->opening) send_move(s, s->opening, strlen(s->opening));
         else if (s->may_play) may_answer(s);
     }
 }

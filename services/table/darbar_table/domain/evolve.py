@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from sys import intern
 from typing import Any, assert_never
@@ -34,17 +35,33 @@ def evolve(table: Table, event: events.TableEvent) -> Table:
     return replace(_changed(table, event), version=table.version + 1, milestones=table.milestones + counts(event))
 
 
+def evolve_played(table: Table, run: Sequence[events.Played[Any]]) -> Table:
+    """The table after cards, bids and deals that follow each other: `evolve` of each, without the tables between."""
+    state, seats, rules_evolve = table.state, table.seats, table.rules.evolve
+    for event in run:
+        state = rules_evolve(state, event.event)
+        seats = _seats_after(seats, event)
+    return replace(table, version=table.version + len(run), state=state, seats=seats)
+
+
 def _played(table: Table, event: events.Played[Any]) -> Table:
-    """The hot path: a card, a bid, a deal. An own action of a player resets the seat's expiries (TL-16)."""
+    """The hot path: a card, a bid, a deal."""
     state = table.rules.evolve(table.state, event.event)
-    seats = table.seats
-    if event.seat is not None and event.by in ("player", "clock"):
-        seat = seats[event.seat]
-        if event.by == "clock":
-            seats = table.with_seat(event.seat, replace(seat, expiries=seat.expiries + 1))
-        elif seat.expiries:
-            seats = table.with_seat(event.seat, replace(seat, expiries=0))
-    return replace(table, version=table.version + 1, state=state, seats=seats)
+    return replace(table, version=table.version + 1, state=state, seats=_seats_after(table.seats, event))
+
+
+def _seats_after(seats: tuple[Seat, ...], event: events.Played[Any]) -> tuple[Seat, ...]:
+    """An own action of a player resets the seat's expiries (TL-16)."""
+    if event.seat is None:
+        return seats
+    expiries = seats[event.seat].expiries
+    if event.by == "clock":
+        expiries += 1
+    elif event.by == "player" and expiries:
+        expiries = 0
+    else:
+        return seats
+    return (*seats[: event.seat], replace(seats[event.seat], expiries=expiries), *seats[event.seat + 1 :])
 
 
 def _changed(table: Table, event: events.OwnEvent) -> Table:

@@ -245,8 +245,10 @@ class LiveTable:
             seat = event.actor
             if seat is None or not room[seat] or not isinstance(event, DONE_BY_A_SEAT) or event.id is None:
                 continue
-            room[seat] -= 1
             kept.append((event, seat, version))
+            room[seat] -= 1
+            if not any(room):
+                break
         for event, seat, version in reversed(kept):
             holder = after.seats[seat].player
             assert holder is not None

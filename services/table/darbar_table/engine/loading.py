@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -14,7 +14,7 @@ from darbar_kit.backoff import Backoff
 from darbar_rules.games import BY_NAME
 from darbar_table.domain import timers
 from darbar_table.domain.events import Played, SeatsSwapped, TableCreated, TableEvent
-from darbar_table.domain.evolve import evolve
+from darbar_table.domain.evolve import evolve, evolve_played
 from darbar_table.domain.state import Phase, unopened
 from darbar_table.domain.timers import Timer
 from darbar_table.engine.freezer import Freezer
@@ -155,24 +155,28 @@ def replayed(
     events = list(decode(rows, codec, after=state.version))
     if events and state.version == 0 and not isinstance(events[0], TableCreated):
         raise LogBroken("a log begins with table_created")
+    run: list[Played[Any]] = []
     unremembered: list[TableEvent] = []  # Ids are hashed when people change seats, and at the end: many are forgotten.
     for row, event in zip(rows, events, strict=True):
-        before, state = state, evolve(state, event)
         if type(event) is Played:
             live.moved_at = row.at
-            unremembered.append(event)
+            run.append(event)
             continue
+        before = evolve_played(state, run)
+        state = evolve(before, event)
+        unremembered += run
+        run = []
         live.remember_round(event, before)
         live.remember_times(event, row.at, state, settings)
-        if type(event) is SeatsSwapped or state.accounts != before.accounts:
+        if type(event) is SeatsSwapped or (state.seats is not before.seats and state.accounts != before.accounts):
             live.remember_ids(unremembered, before)
             live.remember_id(event, before, state)
             unremembered = []
         else:
             unremembered.append(event)
-    live.remember_ids(unremembered, state)
+    live.table = evolve_played(state, run)
+    live.remember_ids([*unremembered, *run], live.table)
     if rows:
         live.chain = rows[-1].chain
-    live.table = state
     live.round_start.pack()
-    return Loaded(live, {timer: live.began.get(timer, live.moved_at) for timer in timers.due(state, settings)})
+    return Loaded(live, {timer: live.began.get(timer, live.moved_at) for timer in timers.due(live.table, settings)})
