@@ -161,3 +161,58 @@ async def test_the_statement_that_others_are_measured_beside_stores_events(
     finally:
         await connection.close()
     assert stored == 2
+
+
+def test_a_row_without_a_target_is_shown_and_counts_only_beside_the_program_of_others(rows: Any) -> None:
+    def beside_colyseus(reference: float) -> Row:
+        made: Row = rows.made(
+            "serving_colyseus", "moves", value=5000, reference="Colyseus", reference_value=reference, beside={}
+        )
+        return made
+
+    shown = beside_colyseus(20_000)
+    assert shown.met
+    assert rows.met_of(shown)
+    assert "ratio 0.25 | no target" in rows.line(shown)
+    assert beside_colyseus(0).voids == ("no_reference",)
+
+
+ROW = b'{"row":"append","unit":"e","value":1,"reference":"r","reference_value":1,"ratio":1,"target":0.7,"met":true}'
+
+
+def test_a_script_that_fails_loses_no_row_of_the_others_and_is_named(
+    rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = importlib.import_module("bench.run")
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "fails_bench.py").write_text("raise SystemExit(3)\n")
+    (tmp_path / "bench" / "works_bench.py").write_text(f"print({ROW.decode()!r})\n")
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setattr(rows, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(run, "SCRIPTS", {"latency_p50": "fails_bench", "append": "works_bench"})
+    monkeypatch.setattr("sys.argv", ["run"])
+
+    assert run.main() == 1
+    said = capfd.readouterr()
+    assert "fails_bench: code 3, without latency_p50" in said.err
+    assert "failed: latency_p50" in said.err
+    assert [row.row for row in rows.read_results()] == ["append"]
+    assert "| append | 1 e | 1 r | 1.00 | 0.7 | met |" in said.out
+
+
+def test_every_row_that_has_a_target_is_given_by_a_script(rows: Any) -> None:
+    run = importlib.import_module("bench.run")
+    assert set(rows.TARGETS) <= set().union(*map(run.rows_of, run.wanted("")))
+
+
+def test_documents_take_the_figures_of_the_rows(rows: Any) -> None:
+    figures = importlib.import_module("bench.figures")
+    values = {"serving": 6129.4, "append": 109_592.0, "serving_memory": 42.61, "wallet_transfers": 6839.0}
+    found = [rows.Row(name, "", value, "", 0, 0, 1, True) for name, value in values.items()]
+    before = "| moves (row `serving`) | 1 |\n| 1,000,000 | 1 | 1 |\nA process of 3,500 tables needs 1 MiB.\n"
+    after = "| moves (row `serving`) | 6,129 |\n| 1,000,000 | 333,333 | 403,333 | 91 | 286 | 8 | 184 % |\n"
+    assert figures.scaled(before, found) == f"{after}A process of 3,500 tables needs 146 MiB.\n"
+    marks = "<!-- figures -->\nold\n<!-- end of figures -->\nrest\n"
+    assert "old" not in (changed := figures.marked(marks, figures.whole(found)))
+    assert "| serving | 6,129 " in changed
+    assert changed.endswith("<!-- end of figures -->\nrest\n")
