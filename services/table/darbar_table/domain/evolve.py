@@ -37,6 +37,8 @@ def evolve(table: Table, event: events.TableEvent) -> Table:
 
 def evolve_played(table: Table, run: Sequence[events.Played[Any]]) -> Table:
     """The table after cards, bids and deals that follow each other: `evolve` of each, without the tables between."""
+    if not run:
+        return table
     state, seats, rules_evolve = table.state, table.seats, table.rules.evolve
     for event in run:
         state = rules_evolve(state, event.event)

@@ -155,6 +155,13 @@ def replayed(
     events = list(decode(rows, codec, after=state.version))
     if events and state.version == 0 and not isinstance(events[0], TableCreated):
         raise LogBroken("a log begins with table_created")
+    _catch_up(live, rows, events, settings)
+    live.round_start.pack()
+    return Loaded(live, {timer: live.began.get(timer, live.moved_at) for timer in timers.due(live.table, settings)})
+
+
+def _catch_up(live: LiveTable, rows: Sequence[StoredEvent], events: Sequence[TableEvent], settings: Settings) -> None:
+    """A table and what its owner remembers beside it, after these rows and what they say."""
     run: list[Played[Any]] = []
     unremembered: list[TableEvent] = []  # Ids are hashed when people change seats, and at the end: many are forgotten.
     for row, event in zip(rows, events, strict=True):
@@ -162,21 +169,19 @@ def replayed(
             live.moved_at = row.at
             run.append(event)
             continue
-        before = evolve_played(state, run)
-        state = evolve(before, event)
+        before = evolve_played(live.table, run)
+        live.table = after = evolve(before, event)
         unremembered += run
         run = []
         live.remember_round(event, before)
-        live.remember_times(event, row.at, state, settings)
-        if type(event) is SeatsSwapped or (state.seats is not before.seats and state.accounts != before.accounts):
+        live.remember_times(event, row.at, after, settings)
+        if type(event) is SeatsSwapped or (after.seats is not before.seats and after.accounts != before.accounts):
             live.remember_ids(unremembered, before)
-            live.remember_id(event, before, state)
+            live.remember_id(event, before, after)
             unremembered = []
         else:
             unremembered.append(event)
-    live.table = evolve_played(state, run)
+    live.table = evolve_played(live.table, run)
     live.remember_ids([*unremembered, *run], live.table)
     if rows:
         live.chain = rows[-1].chain
-    live.round_start.pack()
-    return Loaded(live, {timer: live.began.get(timer, live.moved_at) for timer in timers.due(live.table, settings)})
