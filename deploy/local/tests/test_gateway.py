@@ -236,3 +236,31 @@ async def test_many_sockets_at_once(client: Client) -> None:
             return await opened.receive_str(timeout=10)
 
     assert await asyncio.gather(*(talk(number) for number in range(30))) == [str(number) for number in range(30)]
+
+
+async def test_the_bytes_of_a_socket_pass_through_as_they_are(client: Client) -> None:
+    """A frame in pieces, and a kind of frame that does not exist yet."""
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    head = [f"GET /play/tables/7/socket HTTP/1.1\r\nHost: {client.host}", *(f"{k}: {v}" for k, v in HANDSHAKE.items())]
+    writer.write("\r\n".join([*head, "", ""]).encode() + b"\x81\x82\x00\x00\x00\x00h")
+    assert (await reader.readline()).startswith(b"HTTP/1.1 101")
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"i")
+
+    assert await asyncio.wait_for(reader.readexactly(4), 10) == b"\x81\x02hi"
+    writer.write(b"\x83\x80\x00\x00\x00\x00")
+    assert await asyncio.wait_for(reader.readexactly(4), 10) == b"\x88\x02\x03\xea", "the service refuses it, not we"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_a_gateway_that_stops_tells_both_sides(inner: TestServer) -> None:
+    app = build_gateway({"table": [str(inner.make_url("")).rstrip("/")]}, Restarts())
+    async with TestClient(TestServer(app)) as opened, opened.ws_connect("/play/tables/7/socket") as socket:
+        await socket.send_str("here")
+        assert await socket.receive_str(timeout=10) == "here"
+        await opened.server.close()
+        message = await socket.receive(timeout=10)
+
+        assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1001)
+        await eventually(lambda: inner.app[CLOSED] == [1001])

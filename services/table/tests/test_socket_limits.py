@@ -326,7 +326,8 @@ async def test_who_does_not_hang_up_when_a_socket_is_closed_is_cut_off_whatever_
     player.close("frame_not_text", "Only text.")
     written = list(transport.written)
     assert (transport.has_ended, transport.aborted) == (True, False)
-    for _ in range(2):
+    for _ in range(3):
+        assert not transport.aborted
         player.data_received(b"\x89\x80\x00\x00\x00\x00")
         player.look()
     assert transport.aborted

@@ -18,6 +18,7 @@ from darbar_kit.http import errors_middleware
 from darbar_kit.metrics import collected, parsed, render
 from darbar_local.gateway import origin
 from darbar_local.gateway.proxy import Misdirected, Unreached, forward
+from darbar_local.gateway.socket_pipe import SocketPipes
 from darbar_local.restarts import NAME, Restarts
 from darbar_local.services import owner
 
@@ -48,6 +49,7 @@ class Gateway:
         # Which process answers to which id: learned by asking, forgotten when it is wrong.
         self._places: dict[str, str] = {}
         self._opened: aiohttp.ClientSession | None = None
+        self._pipes = SocketPipes()
 
     async def open(self, _app: web.Application) -> AsyncIterator[None]:
         """Bodies are passed on as they are, compressed or not, and no cookie of one person is sent with another's
@@ -56,6 +58,7 @@ class Gateway:
             auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar(), connector=aiohttp.TCPConnector(limit=0)
         ) as self._opened:
             yield
+            self._pipes.close()
 
     @property
     def _session(self) -> aiohttp.ClientSession:
@@ -72,7 +75,7 @@ class Gateway:
         # Whoever can't be reached has not seen the request: another one may be asked.
         for place in random.sample(places, len(places)):
             with contextlib.suppress(Unreached):
-                return await forward(request, self._session, place)
+                return await forward(request, self._session, self._pipes, place)
         raise Unavailable(Reason.SERVICE_UNREACHABLE)
 
     async def _handle_named(self, request: web.Request, *, named: str, places: Sequence[str]) -> web.StreamResponse:
@@ -81,7 +84,7 @@ class Gateway:
         for place in sorted(places, key=lambda place: place != known):
             with contextlib.suppress(Misdirected, Unreached):
                 self._remember(named, place)
-                return await forward(request, self._session, place)
+                return await forward(request, self._session, self._pipes, place)
         self._places.pop(named, None)
         raise Refused(Reason.PROCESS_UNKNOWN)
 

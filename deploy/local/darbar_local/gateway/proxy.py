@@ -1,20 +1,16 @@
-"""Passes one request on to a process: HTTP, or WebSocket both ways. Open this when a header or a frame gets lost."""
-
-import asyncio
-import contextlib
+"""Passes one request on to a process: HTTP, or the handshake of a WebSocket. Open this when a header gets lost."""
 
 import aiohttp
-from aiohttp import WSMsgType, web
+from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from darbar_contracts.refusals import Reason
 from darbar_kit.errors import Unavailable
+from darbar_local.gateway.socket_pipe import NotOpened, NotReached, SocketPipes
 
 ANSWER_SECONDS_MAX = 60.0
 CONNECT_SECONDS_MAX = 5.0
-# Services have their own, smaller limits; this one only keeps the gateway itself safe.
-FRAME_BYTES_MAX = 1024 * 1024
 PIECE_BYTES = 64 * 1024
 MISDIRECTED = 421
 
@@ -28,15 +24,7 @@ _HOP_BY_HOP = (
     "Transfer-Encoding",
     "Upgrade",
 )
-_HANDSHAKE = ("Sec-WebSocket-Accept", "Sec-WebSocket-Extensions", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
 _TIMEOUT = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
-_NORMAL = 1000
-_GOING_AWAY = 1001
-# These say how a connection ended and are never sent.
-_CODES_NOT_SENT = (None, 0, 1005, 1006, 1015)
-_PASSED = (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG)
-
-Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
 
 class Misdirected(Exception):
@@ -47,12 +35,14 @@ class Unreached(Unavailable):
     """Nobody listens at the process's address."""
 
 
-async def forward(request: web.Request, session: aiohttp.ClientSession, base_url: str) -> web.StreamResponse:
+async def forward(
+    request: web.Request, session: aiohttp.ClientSession, pipes: SocketPipes, base_url: str
+) -> web.StreamResponse:
     """The process's answer. Raises Misdirected, Unreached, and Unavailable when it may have seen the request."""
     url = URL(base_url + request.raw_path, encoded=True)
     try:
         if request.headers.get("Upgrade", "").lower() == "websocket":
-            return await _pass_socket(request, session, url)
+            return await _pass_socket(request, session, pipes, url)
         return await _pass_http(request, session, url)
     except aiohttp.ClientConnectorError as error:
         raise Unreached(Reason.SERVICE_UNREACHABLE) from error
@@ -76,76 +66,18 @@ async def _pass_http(request: web.Request, session: aiohttp.ClientSession, url: 
         return answered
 
 
-async def _pass_socket(request: web.Request, session: aiohttp.ClientSession, url: URL) -> web.StreamResponse:
-    # The process is asked first: while it may refuse, the client still waits for an HTTP answer.
-    protocols = [word.strip() for word in request.headers.get("Sec-WebSocket-Protocol", "").split(",") if word.strip()]
-    headers = _headers(request, without=("Host", "Content-Length", "Sec-WebSocket-Protocol", *_HANDSHAKE))
+async def _pass_socket(
+    request: web.Request, session: aiohttp.ClientSession, pipes: SocketPipes, url: URL
+) -> web.StreamResponse:
     try:
-        inner = await session.ws_connect(
-            url,
-            headers=headers,
-            protocols=protocols,
-            compress=0,
-            autoping=False,
-            autoclose=False,
-            max_msg_size=FRAME_BYTES_MAX,
-        )
-    except aiohttp.WSServerHandshakeError as error:
-        if error.status == MISDIRECTED:
-            raise Misdirected from error
-        # The client library drops the body of a refused handshake; without the handshake it is told in full.
+        return await pipes.open(request, url, _headers(request, without=("Host", "Sec-WebSocket-Extensions")))
+    except NotReached as error:
+        raise Unreached(Reason.SERVICE_UNREACHABLE) from error
+    except NotOpened as refused:
+        if refused.status == MISDIRECTED:
+            raise Misdirected from refused
+        # Without the handshake the process says in full why.
         return await _pass_http(request, session, url)
-    try:
-        outer = web.WebSocketResponse(
-            compress=False,
-            autoping=False,
-            autoclose=False,
-            max_msg_size=FRAME_BYTES_MAX,
-            protocols=[inner.protocol] if inner.protocol else (),
-        )
-        await outer.prepare(request)
-        await _Bridge(outer, inner).run()
-    finally:
-        # Also when this request is cancelled: the process then learns that nobody is there any more.
-        await inner.close(code=_GOING_AWAY)
-    return outer
-
-
-class _Bridge:
-    """Two sockets that pass frames to each other; whichever ends first says with which code both are closed."""
-
-    def __init__(self, outer: web.WebSocketResponse, inner: aiohttp.ClientWebSocketResponse) -> None:
-        self._outer = outer
-        self._inner = inner
-        self._code = 0
-
-    async def run(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._pump(self._outer, self._inner))
-            tasks.create_task(self._pump(self._inner, self._outer))
-
-    async def _pump(self, source: Socket, target: Socket) -> None:
-        # The target may be gone: then this direction has come to its end as well.
-        with contextlib.suppress(ConnectionError):
-            while (message := await source.receive()).type in _PASSED:
-                await _send(target, message)
-            if message.type is WSMsgType.CLOSE:
-                self._code = self._code or (_NORMAL if message.data in _CODES_NOT_SENT else message.data)
-        self._code = self._code or _GOING_AWAY
-        await target.close(code=self._code)
-        await source.close(code=self._code)
-
-
-async def _send(target: Socket, message: aiohttp.WSMessage) -> None:
-    match message.type:
-        case WSMsgType.TEXT:
-            await target.send_str(message.data)
-        case WSMsgType.BINARY:
-            await target.send_bytes(message.data)
-        case WSMsgType.PING:
-            await target.ping(message.data)
-        case WSMsgType.PONG:
-            await target.pong(message.data)
 
 
 def _headers(request: web.Request, *, without: tuple[str, ...]) -> CIMultiDict[str]:

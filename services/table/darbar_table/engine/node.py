@@ -152,14 +152,14 @@ class TableNode:
             self.effects.wallet(live)
             self.effects.bots(live)
 
-    def beat(self) -> None:
-        """Tell every socket its table's version."""
-        self.tell_everybody(lambda live: msgspec.json.encode(Heartbeat(version=live.table.version)))
+    def beat(self, part: int, parts: int) -> None:
+        """Tell every socket its table's version; only at the tables of one part, which are always the same."""
+        self.tell_everybody(lambda live: msgspec.json.encode(Heartbeat(version=live.table.version)), part, parts)
 
-    def tell_everybody(self, frame_of: Callable[[LiveTable], bytes]) -> None:
+    def tell_everybody(self, frame_of: Callable[[LiveTable], bytes], part: int = 0, parts: int = 1) -> None:
         """A frame for every socket of each table; a table that fails keeps nothing from the others."""
         for live in self.owner.live_tables.values():
-            if live.sockets:
+            if live.sockets and live.shard % parts == part:
                 with self.freezer.guard(live):
                     frame = frame_of(live)
                     for socket in live.sockets:

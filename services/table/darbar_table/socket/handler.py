@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from darbar_contracts.frames import TableReason
 from darbar_contracts.lobby import AccountShutOut
 from darbar_kit.errors import Unavailable
 from darbar_kit.http.client_address import ClientAddresses
+from darbar_kit.http.handshake import Switched, hand_over
 from darbar_kit.tokens import TokenReader
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.gateway import TableGateway
@@ -22,12 +24,12 @@ from darbar_table.handlers.questions import table_id_of
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.socket import session
-from darbar_table.socket.handshake import Switched, hand_over
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.session import PlayerSocket
 
-# Others have their turn when so many have been looked at.
-LOOKED_AT_ONCE = 500
+# What is done with every socket again and again is done with a part of them at a time: thousands that have to answer at
+# once keep each other, and whatever lies on the way, from answering in time.
+PARTS = 24
 
 
 class SocketHandler:
@@ -50,7 +52,8 @@ class SocketHandler:
         self._tokens = tokens
         self._decoder = decoder
         self._metrics = metrics
-        self._open: set[PlayerSocket] = set()
+        self._open: tuple[set[PlayerSocket], ...] = tuple(set() for _ in range(PARTS))
+        self._next = itertools.cycle(self._open)
         self._gone = self._forget  # One for all sockets.
 
     async def open(self, request: web.Request) -> web.StreamResponse:
@@ -79,39 +82,43 @@ class SocketHandler:
             decoder=self._decoder,
             gone=self._gone,
         )
-        self._open.add(player)
+        self._admit(player)
         player.begin(table_id)
         hand_over(request, player)
         return switched
 
     def close(self) -> None:
         """This process stops: whoever is left, before hello too, is sent away."""
-        for player in list(self._open):
+        for player in list(itertools.chain(*self._open)):
             player.close(TableReason.UNAVAILABLE, TableReason.UNAVAILABLE.sentence)
 
     def close_those(self, shut_out: Mapping[str, AccountShutOut]) -> None:
         """Sockets of these accounts, by their ids, wherever their tables are; also one that is being let in."""
-        for player in [player for player in self._open if player.account_id in shut_out]:
+        for player in [player for player in itertools.chain(*self._open) if player.account_id in shut_out]:
             why = shut_out[player.account_id]
             player.close(why.code, why.message)
 
+    def _admit(self, player: PlayerSocket) -> None:
+        next(self._next).add(player)
+
     def _forget(self, player: PlayerSocket) -> None:
-        self._open.discard(player)
+        for part in self._open:
+            part.discard(player)
         self._limits.closed(player.address)
 
     async def look(self) -> None:
         """Dead connections are found."""
         while True:
-            await asyncio.sleep(session.LOOK_SECONDS)
-            for number, player in enumerate(list(self._open), start=1):
-                player.look()
-                if number % LOOKED_AT_ONCE == 0:
-                    await asyncio.sleep(0)
+            for part in self._open:
+                await asyncio.sleep(session.LOOK_SECONDS / PARTS)
+                for player in list(part):
+                    player.look()
 
     async def beat(self) -> None:
         """Every socket hears its table's version often enough to notice a lost last frame."""
         while True:
-            await asyncio.sleep(frames.HEARTBEAT_SECONDS)
-            # Between two nodes there is none, and no socket either.
-            with contextlib.suppress(Unavailable):
-                self._node().beat()
+            for part in range(PARTS):
+                await asyncio.sleep(frames.HEARTBEAT_SECONDS / PARTS)
+                # Between two nodes there is none, and no socket either.
+                with contextlib.suppress(Unavailable):
+                    self._node().beat(part, PARTS)

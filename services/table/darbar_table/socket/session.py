@@ -42,9 +42,10 @@ HELLO_SECONDS_MAX = 10.0
 WRITE_BUFFER_BYTES_MAX = 256 * 1024
 FRAMES_INVALID_MAX = 20
 READ_AT_ONCE_BYTES = 4096
-# A dead connection is noticed after four looks at the latest.
-LOOK_SECONDS = 2.4
-SILENCES_BEFORE_PING = 1
+# A dead connection is noticed after eight looks; whoever lives has half of that time for an answer.
+LOOK_SECONDS = 1.2
+SILENCES_BEFORE_PING = 3
+SILENCES_MAX = 7
 _ID = re.compile(rf"[A-Za-z0-9_-]{{{COMMAND_ID_CHARACTERS_MIN},{COMMAND_ID_CHARACTERS_MAX}}}")
 _encode = msgspec.json.Encoder().encode
 
@@ -141,13 +142,13 @@ class PlayerSocket(asyncio.Protocol):
         )
 
     def look(self) -> None:
-        """Called every LOOK_SECONDS: who was silent for so long is pinged, who is silent then is gone (TL-41).
+        """Called every LOOK_SECONDS: who was silent for a while is pinged, who is silent then is gone (TL-41).
 
         While nothing is read, nobody can be heard.
         """
         if self._held is not None and not self._closed:
             return
-        if self._silences > SILENCES_BEFORE_PING:
+        if self._silences >= SILENCES_MAX:
             self._transport.abort()
         elif self._silences == SILENCES_BEFORE_PING:
             self._write(PING_FRAME)
@@ -354,7 +355,7 @@ class PlayerSocket(asyncio.Protocol):
         sent something more, its system could throw away what we said. Who does not hang up is cut off by `look`."""
         self._write(close_frame(status))
         self._closed = True
-        self._silences = SILENCES_BEFORE_PING
+        self._silences = SILENCES_MAX - 2
         if not self._transport.is_closing():
             if self._transport.can_write_eof():
                 self._transport.write_eof()

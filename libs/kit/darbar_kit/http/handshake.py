@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
+from collections.abc import Mapping
 from typing import Any, cast
 
 from aiohttp import web
 from aiohttp.http_websocket import WS_KEY
 
-from darbar_table.socket.session import PlayerSocket
-
 
 class Switched(web.StreamResponse):
-    """101 Switching Protocols. Raises HTTPBadRequest for what is no handshake of WebSocket."""
+    """101 Switching Protocols, with more headers. Raises HTTPBadRequest for what is no handshake of WebSocket."""
 
-    def __init__(self, request: web.Request) -> None:
+    def __init__(self, request: web.Request, more: Mapping[str, str] | None = None) -> None:
         if not web.WebSocketResponse(compress=False).can_prepare(request):
             raise web.HTTPBadRequest(text="a WebSocket of version 13 is opened here")
         key = request.headers["Sec-WebSocket-Key"].encode()
         accept = base64.b64encode(hashlib.sha1(key + WS_KEY, usedforsecurity=False).digest()).decode()
-        headers = {"Upgrade": "websocket", "Connection": "upgrade", "Sec-WebSocket-Accept": accept}
+        headers = {"Upgrade": "websocket", "Connection": "upgrade", "Sec-WebSocket-Accept": accept, **(more or {})}
         super().__init__(status=101, headers=headers)
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Nothing follows that is HTTP."""
 
 
-def hand_over(request: web.Request, player: PlayerSocket) -> None:
-    """The connection is the player's; to aiohttp it is as if it were lost, so nothing of it is held any more."""
+def hand_over(request: web.Request, heir: asyncio.Protocol) -> None:
+    """The connection is the heir's; to aiohttp it is as if it were lost, so nothing of it is held any more."""
     http, transport = request.protocol, cast(Any, request.transport)
     rest = _Rest()
     http.set_parser(cast(Any, rest))
-    transport.set_protocol(player)
+    transport.set_protocol(heir)
     http.transport = None  # Which it would close.
     http.connection_lost(None)
     if rest.data:
-        player.data_received(rest.data)
+        heir.data_received(rest.data)
 
 
 class _Rest:
@@ -49,4 +49,4 @@ class _Rest:
         self.data += data
 
     def feed_eof(self) -> None:
-        """The player hears of the end itself."""
+        """The heir hears of the end itself."""
