@@ -25,7 +25,7 @@ from darbar_table.app import SERVICE
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.gateway import HELD_SECONDS_MAX, TableGateway
-from darbar_table.handlers.relay import ASKED_SECONDS_MAX, SILENCE_SECONDS_MAX, Relay, RelayLink
+from darbar_table.handlers.relay import ASKED_SECONDS_MAX, SILENCE_SECONDS_MAX, OwnedHere, Relay, RelayLink
 from darbar_table.handlers.relay_messages import NO_FRAME, AnyStep, Enter, Leave, Passed, Tell, ToOwner, ToRelay
 from darbar_table.handlers.relayed import RelayedSocket, RelayedSockets
 from darbar_table.shards.placement import shard_of
@@ -185,6 +185,8 @@ class Known:
 
 
 class NodeDouble:
+    process_id = "t9"
+
     def __init__(self) -> None:
         self.survey = Known()
 
@@ -357,6 +359,18 @@ async def test_a_hello_that_comes_while_nobody_owns_the_table_finds_the_owner_at
     await far.say(cast(Enter, step).link, type="welcome", version=5)
     await entering
     assert [frame["type"] for frame in far.socket.sent] == ["welcome"]
+
+
+async def test_a_hello_that_waits_until_its_table_is_here_goes_over_no_bus(far: Far) -> None:
+    far.node.survey.owner = None
+    entering = asyncio.create_task(far.relay.enter(far.socket, TABLE, 5))
+    await asyncio.sleep(0)
+    far.look(4.0, owner=far.node.process_id)
+    with pytest.raises(OwnedHere):
+        await entering
+    assert far.posted() == []
+    far.look(0.1, owner=far.node.process_id)
+    assert far.posted() == [], "nothing is left of it"
 
 
 async def test_a_link_that_loses_its_owner_while_there_is_no_other_finds_the_next_one_or_ends_in_time(far: Far) -> None:

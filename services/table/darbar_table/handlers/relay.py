@@ -58,6 +58,10 @@ _seen = msgspec.json.Decoder(_Seen).decode
 _encode = msgspec.json.Encoder().encode
 
 
+class OwnedHere(Exception):
+    """While a hello waited for an owner, this process has become it: nothing has to go over the bus."""
+
+
 class _Held(NamedTuple):
     """A command without an answer."""
 
@@ -85,7 +89,10 @@ class AnyGateway:
                 except Refused as refusal:
                     if refusal.code != TableReason.NOT_OWNER:
                         raise
-            return await self._relay.enter(socket, table_id, version)
+            try:
+                return await self._relay.enter(socket, table_id, version)
+            except OwnedHere:
+                return await self._local().enter(socket, table_id, version)
         except Unavailable as error:
             raise refused(TableReason.UNAVAILABLE) from error
 
@@ -115,7 +122,7 @@ class Relay:
             tasks.create_task(self._say_alive())
 
     async def enter(self, socket: Connection, table_id: UUID, version: int) -> RelayLink:
-        """Raises Refused."""
+        """Raises Refused, and OwnedHere."""
         link = self._by_socket.get(socket)
         if link is None:
             link = self._by_socket[socket] = RelayLink(self, socket, table_id)
@@ -147,6 +154,10 @@ class Relay:
         """Who owns it, and when that was read. Raises Unavailable between two nodes."""
         survey = self._node().survey
         return survey.owner_of(shard_of(table_id)), survey.looked_at
+
+    def is_here(self, owner: str) -> bool:
+        """Whether this process is the owner. Raises Unavailable between two nodes."""
+        return owner == self._node().process_id
 
     def begin(self, link: RelayLink) -> int:
         """A new number for a link: what comes for the old one is of no interest any more."""
@@ -212,7 +223,8 @@ class RelayLink:
         self.version = 0
 
     async def hello(self, version: int) -> None:
-        """The client's own: it gets a welcome. Raises Refused, and `unavailable` when no owner is found in time."""
+        """The client's own: it gets a welcome. Raises OwnedHere, Refused, and `unavailable` when no owner is found in
+        time."""
         self._is_asked, self.version = True, version
         self._answer = asyncio.get_running_loop().create_future()
         self._lose()
@@ -308,6 +320,9 @@ class RelayLink:
     def _ask(self, owner: str | None) -> None:
         assert owner is not None
         self._relay.end(self._number, self.owner)
+        if self._answer is not None and not self._answer.done() and self._relay.is_here(owner):
+            self._answer.set_exception(OwnedHere())
+            return
         self._number, self._heard = self._relay.begin(self), 0
         self.owner, self._asked_at = owner, self._relay.clock()
         enter = Enter(self._number, str(self._table_id), self._socket.account_id, self.version)
