@@ -27,16 +27,16 @@ class Switched(web.StreamResponse):
         """Nothing follows that is HTTP."""
 
 
-def hand_over(request: web.Request, heir: asyncio.Protocol) -> None:
-    """The connection is the heir's; to aiohttp it is as if it were lost, so nothing of it is held any more."""
+def hand_over(request: web.Request, successor: asyncio.Protocol) -> None:
+    """The connection belongs to `successor`; to aiohttp it is as if it were lost, so nothing of it is held any more."""
     http, transport = request.protocol, cast(Any, request.transport)
     rest = _Rest()
     http.set_parser(cast(Any, rest))
-    transport.set_protocol(heir)
+    transport.set_protocol(successor)
     http.transport = None  # Which it would close.
     http.connection_lost(None)
     if rest.data:
-        heir.data_received(rest.data)
+        successor.data_received(rest.data)
 
 
 class _Rest:
@@ -49,4 +49,4 @@ class _Rest:
         self.data += data
 
     def feed_eof(self) -> None:
-        """The heir hears of the end itself."""
+        """The successor hears of the end itself."""
