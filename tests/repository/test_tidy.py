@@ -56,7 +56,7 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
     ("tests/faults/fault_run.py", "FaultRun._keep_playing"): "whatever ends a game is wrong, and told with its seed",
     ("libs/kit/darbar_kit/supervisor.py", "Supervisor._once"): "the outermost loop of every long task: started again",
     ("libs/kit/darbar_kit/supervisor.py", "_telling"): "a log that fails must not end the watching",
-    ("libs/kit/darbar_kit/http/border.py", "errors_middleware"): "the outermost loop of a request: answered with 500",
+    ("libs/kit/darbar_kit/http/border.py", "_answered"): "the outermost loop of a request: answered with 500",
     (
         "services/bot/darbar_bot/engine/child.py",
         "_answer",

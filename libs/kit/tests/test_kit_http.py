@@ -191,6 +191,13 @@ async def test_what_aiohttp_refuses_has_the_same_form(
     assert (answered, body["code"]) == (status, code)
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/nowhere", "/fail/bug", "/fail/limited", "/metrics"])
+async def test_every_answer_keeps_to_its_type_and_tells_no_versions(client: Client, path: str) -> None:
+    response = await client.get(path)
+
+    assert (response.headers["Server"], response.headers["X-Content-Type-Options"]) == ("Darbar", "nosniff")
+
+
 async def test_a_redirection_stays_one(client: Client) -> None:
     assert (await client.get("/fail/moved", allow_redirects=False)).status == 302
 

@@ -138,7 +138,6 @@ def _part_of(sound: bytes, form: Form, range_text: str) -> web.Response:
         "Cache-Control": f"private, max-age={KEPT_SECONDS}",
         "Content-Type": CONTENT_TYPES[form],
         "Vary": "Accept",
-        "X-Content-Type-Options": "nosniff",
     }
     asked = _range(range_text, len(sound))
     if asked is None:

@@ -11,6 +11,8 @@ from aiohttp import web
 from darbar_kit.errors import Refused, Unavailable
 from darbar_kit.limits import TooManyRequests
 
+# Of every answer: browsers don't guess what it is, and versions of what serves it are nobody's business.
+HEADERS: Mapping[str, str] = {"Server": "Darbar", "X-Content-Type-Options": "nosniff"}
 _log = structlog.get_logger()
 
 
@@ -30,7 +32,7 @@ async def streamed(request: web.Request, content_type: str, parts: AsyncIterator
     """Part after part. What refuses before the first one is answered as always; what fails later cuts the connection:
     half an answer must not look like a whole one."""
     first = await anext(parts, b"")
-    response = web.StreamResponse(headers={"Content-Type": content_type, "Cache-Control": "no-store"})
+    response = web.StreamResponse(headers={**HEADERS, "Content-Type": content_type, "Cache-Control": "no-store"})
     await response.prepare(request)
     await response.write(first)
     try:

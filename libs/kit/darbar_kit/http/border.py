@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from darbar_kit.errors import KitReason, Refused, Unavailable
-from darbar_kit.http.answers import outage, problem, refusal
+from darbar_kit.http.answers import HEADERS, outage, problem, refusal
 
 # Seen by nobody but ourselves: the client has hung up.
 CLIENT_GONE_STATUS = 499
@@ -25,6 +25,14 @@ _log = structlog.get_logger()
 @web.middleware
 async def errors_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
     """The one place where failures become HTTP. No handler sees a path or query that is not clean text."""
+    response = await _answered(request, handler)
+    if not response.prepared:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+    return response
+
+
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         if not is_clean(request.raw_path):
             raise Refused(KitReason.BAD_REQUEST, "the address is not valid UTF-8, or holds U+0000")
