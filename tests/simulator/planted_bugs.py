@@ -74,7 +74,7 @@ def no_redaction_on_the_relay() -> AbstractContextManager[None]:
 
     def open_hearted(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> None:
         relayed = [socket for socket in live.sockets if isinstance(socket, RelayedSocket)]
-        everything = b"".join(tail for _, tail in frames.tails)
+        everything = b"".join(frames.tails.values())
         for socket in relayed:
             socket.seat = after.seat_of(socket.account_id)
             socket.send(b"%b%b}" % (frames.head, everything))

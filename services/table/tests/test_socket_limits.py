@@ -29,6 +29,7 @@ from darbar_kit.tokens import Claims
 from darbar_table.metrics import Metrics
 from darbar_table.socket import session
 from darbar_table.socket.limits import SocketLimits
+from darbar_table.socket.stages import Stages
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -128,6 +129,7 @@ def connected(transport: TransportDouble) -> session.PlayerSocket:
     return session.PlayerSocket(
         transport,
         "127.0.0.1",
+        stages=Stages(lambda work: work()),
         gateway=cast(Any, None),
         metrics=cast(Any, None),
         limits=cast(Any, None),
@@ -198,6 +200,7 @@ async def test_what_arrives_while_a_hello_is_waited_for_is_held_in_order_and_nob
     player = session.PlayerSocket(
         transport,
         "127.0.0.1",
+        stages=Stages(lambda work: work()),
         gateway=cast(Any, gateway),
         metrics=Metrics(),
         limits=SocketLimits(SETTINGS),

@@ -104,7 +104,10 @@ class Lease:
 
         A deadline kept on this clock is put off by every outage of ours, without anybody having to think of it.
         """
-        return self._now() - self.silent_seconds
+        now, good_until = self._now(), self._good_until
+        if good_until is None or now < good_until:
+            return now - self._silent_seconds
+        return good_until - self._silent_seconds
 
     async def claim(self) -> bool:
         """One attempt to get the row; False when somebody else has it. Raises DatabaseAway."""

@@ -141,6 +141,11 @@ class Draft:
         self.states: list[Table] = []
 
     @property
+    def is_one_move(self) -> bool:
+        """Whether a decision in the game is all that happened, as with most cards."""
+        return len(self.events) == 1 and type(self.events[0]) is events.Played
+
+    @property
     def keeps_clock(self) -> bool:
         """Whether the same seat decides on, with the time it had (CP-16)."""
         return goes_on(self.events[-1], self.table)

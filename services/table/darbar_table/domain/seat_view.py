@@ -66,18 +66,15 @@ class SeatFrames(msgspec.Struct, frozen=True):
 
     version: int
     head: bytes
-    tails: tuple[tuple[int, bytes], ...]
+    tails: Mapping[int | None, bytes]
 
     def for_seat(self, seat: int | None) -> bytes:
         """The whole frame for a seat; None is a spectator."""
-        return self.head + self.tail_of(seat) + b"}"
+        return b"%b%b}" % (self.head, self.tail_of(seat))
 
     def tail_of(self, seat: int | None) -> bytes:
         """What this seat sees beside the rest; often nothing."""
-        for number, tail in self.tails:
-            if number == seat:
-                return tail
-        return b""
+        return self.tails.get(seat, b"")
 
 
 def to_public(before: Table, event: events.TableEvent) -> Shown:
@@ -109,16 +106,16 @@ def seat_frames(
         _encode(public),
         time_left,
     )
-    tails = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
+    tails: dict[int | None, bytes] = {seat: b',"secret":' + _encode(secret) for seat, secret in view.secret.items()}
     if last:
         _add_legal(after, tails)
     actor = event.actor
     if actor is not None and isinstance(event, (events.Played, events.SeatEvent)) and event.id is not None:
         tails[actor] = tails.get(actor, b"") + b',"id":"' + event.id.encode() + b'"'
-    return SeatFrames(after.version, head, tuple(tails.items()))
+    return SeatFrames(after.version, head, tails)
 
 
-def _add_legal(after: Table, tails: dict[int, bytes]) -> None:
+def _add_legal(after: Table, tails: dict[int | None, bytes]) -> None:
     for seat in _may_decide(after):
         if after.seats[seat].player is not None and (legal := _legal(after, seat)):
             tails[seat] = tails.get(seat, b"") + b',"legal":' + _encode(legal)

@@ -72,8 +72,10 @@ class Effects:
             return
         turn: Turn = table.rules.turn(table.state)
         due = tuple([seat for seat in turn.seats if table.seats[seat].played_by_bot])
+        if not due:
+            return
         mark = (turn.round, turn.turn, due)
-        if not due or mark == live.asked_bots:
+        if mark == live.asked_bots:
             return
         live.asked_bots = mark
         for seat in due:

@@ -18,7 +18,6 @@ from darbar_kit.errors import Unavailable
 from darbar_kit.supervisor import Supervisor
 from darbar_table.domain import events
 from darbar_table.domain.commands import Command, Draft
-from darbar_table.domain.events import Played
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import Phase
 from darbar_table.engine.effects import Effects
@@ -288,7 +287,7 @@ class TableNode:
     def _after(self, live: LiveTable, draft: Draft) -> None:
         """What a stored command sets going. A plain card goes the short way."""
         self.effects.bots(live)
-        if len(draft.events) == 1 and type(draft.events[0]) is Played:
+        if draft.is_one_move:
             return
         if isinstance(draft.events[0], events.TableCreated | events.OperatorEvent):
             self.activate(live)

@@ -15,13 +15,14 @@ from darbar_rules.game import RuleRefused
 from darbar_table.domain import decide
 from darbar_table.domain.commands import Act, Command, Context, Create, Decide, Draft, OperatorAct
 from darbar_table.domain.events import (
-    OperatorEvent,
     Played,
     PlayerSentAway,
     RoundStarted,
     SeatFreed,
     SeatTaken,
     TableCreated,
+    TableResumed,
+    TableVoided,
 )
 from darbar_table.domain.milestones import milestone_of
 from darbar_table.domain.refusals import refused
@@ -38,6 +39,7 @@ from darbar_table.store.chain import link
 from darbar_table.store.writer import MOVES_ONLY, Append, Beside, Outcome, Row, Writer
 
 CARRIES_AN_ID = (Decide, Act)
+BY_OPERATORS = (TableResumed, TableVoided)
 
 
 class Owner:
@@ -83,7 +85,7 @@ class Owner:
         A table that was let go decides nothing more: its shard may be back by now, and another be held in its place.
         """
         state, is_held = self._state_of(live.shard), self.live_tables.get(live.table_id) is live
-        is_new = isinstance(command, Create) and state is not ShardState.LEAVING
+        is_new = type(command) is Create and state is not ShardState.LEAVING
         if state is None or not (is_held or is_new):
             self._refuse(reply, refused(TableReason.NOT_OWNER), retry=True)
             return
@@ -209,6 +211,8 @@ class Owner:
 
     def _beside(self, draft: Draft, rows: Sequence[Row]) -> Beside:
         """What the database changes with these events: milestones, claims of accounts, whether the table is open."""
+        if draft.is_one_move:
+            return MOVES_ONLY
         every = zip(draft.events, draft.states, rows, strict=True)
         changes = [(event, after, row) for event, after, row in every if type(event) is not Played]
         if not changes:
@@ -231,10 +235,9 @@ class Owner:
         """The next state becomes the state; one frame a version goes to each seat."""
         before, kinds = live.table, {type(event) for event in draft.events}
         live.table, live.chain = draft.table, chain
-        if isinstance(draft.events[0], OperatorEvent):
+        if type(draft.events[0]) in BY_OPERATORS:
             live.frozen = False  # And is stored so: whatever fails from here on freezes the table anew.
-        self._timers.set(live, keeps_turn=draft.keeps_clock)
-        remaining_ms = self._timers.remaining_ms(live)
+        remaining_ms = self._timers.set(live, keeps_turn=draft.keeps_clock)
         if RoundStarted in kinds:
             _disconnect_spectators(live, self._context.now())
         for event, after in zip(draft.events, draft.states, strict=True):
@@ -242,10 +245,11 @@ class Owner:
                 frames = seat_frames(before, event, after, remaining_ms, last=after is draft.table)
                 _send(live, frames, before, after)
             live.remember_id(event, before, after)
-            live.remember_round(event, before)
             live.remember_times(event, at, after, self._context.settings)
             if type(event) is Played:
                 self._metrics.moves_by[event.by] += 1
+            else:
+                live.remember_round(event, before)
             before = after
         if RoundStarted in kinds:
             live.round_start.pack()
@@ -292,12 +296,11 @@ def _disconnect_spectators(live: LiveTable, now: datetime) -> None:
 def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> None:
     """Everyone at the table, with what their seat may see at this version; most see the same, encoded once."""
     seats_move = before.seats is not after.seats
-    same = frames.for_seat(None)
+    same, tails = frames.for_seat(None), frames.tails
     for socket in live.sockets:
         seat = socket.seat
         if seats_move:
             now = after.seat_of(socket.account_id)
             seat = now if seat is None else seat
             socket.seat = now
-        own = frames.tail_of(seat)
-        socket.send(b"%b%b}" % (frames.head, own) if own else same)
+        socket.send(same if seat not in tails else frames.for_seat(seat))

@@ -57,8 +57,8 @@ class TableTimers:
         """Rings what is due."""
         self._wheel.turn(self._now())
 
-    def set(self, live: LiveTable, *, keeps_turn: bool = False) -> None:
-        """After an event: clocks of the new state begin, those of both states run on.
+    def set(self, live: LiveTable, *, keeps_turn: bool = False) -> int | None:
+        """After an event: clocks of the new state begin, those of both states run on. Returns what `remaining_ms` does.
 
         `keeps_turn`: the same seat decides again, with what was left of its time (CP-16).
         """
@@ -71,6 +71,7 @@ class TableTimers:
             left = max(left, now + SAME_TURN_SECONDS_MIN)
             live.timers |= {timer: left for timer in live.timers if isinstance(timer, TurnTimer)}
         self._arm(live)
+        return _shown_ms(live, now)
 
     def set_loaded(self, live: LiveTable, began: Mapping[Timer, datetime], outages: Iterable[Outage]) -> None:
         """After loading: each clock has what was left, less the time in which nobody could answer (TL-43)."""
@@ -104,20 +105,14 @@ class TableTimers:
 
     def remaining_ms(self, live: LiveTable) -> int | None:
         """What is left on the clock that everybody at the table sees."""
-        for timer, deadline in live.timers.items():
-            if not isinstance(timer, BESIDE):
-                return self._left_ms(deadline)
-        return None
+        return _shown_ms(live, self._now())
 
     def vote_remaining_ms(self, live: LiveTable) -> int | None:
         """What is left for the answers to a vote."""
         for timer, deadline in live.timers.items():
             if isinstance(timer, VoteTimer):
-                return self._left_ms(deadline)
+                return _left_ms(deadline, self._now())
         return None
-
-    def _left_ms(self, deadline: float) -> int:
-        return max(0, int((deadline - self._now()) * 1000))
 
     def _arm(self, live: LiveTable) -> None:
         self._wheel.set(live, live.next_deadline())
@@ -133,3 +128,14 @@ class TableTimers:
                 if not live.connected(account_id):
                     self._submit(live, Disconnected(account_id=account_id))
             self._arm(live)
+
+
+def _shown_ms(live: LiveTable, now: float) -> int | None:
+    for timer, deadline in live.timers.items():
+        if type(timer) not in BESIDE:
+            return _left_ms(deadline, now)
+    return None
+
+
+def _left_ms(deadline: float, now: float) -> int:
+    return max(0, int((deadline - now) * 1000))

@@ -26,6 +26,7 @@ from darbar_table.settings import Settings
 from darbar_table.socket import session
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.session import PlayerSocket
+from darbar_table.socket.stages import Stages
 
 # What is done with every socket again and again is done with a part of them at a time: thousands that have to answer at
 # once keep each other, and whatever lies on the way, from answering in time.
@@ -47,6 +48,7 @@ class SocketHandler:
     ) -> None:
         self._addresses = ClientAddresses(settings.trusted_proxies)
         self._limits = SocketLimits(settings)
+        self._stages = Stages(asyncio.get_running_loop().call_soon)
         self._node = node
         self._gateway = gateway
         self._tokens = tokens
@@ -75,6 +77,7 @@ class SocketHandler:
         player = PlayerSocket(
             transport,
             address,
+            stages=self._stages,
             gateway=self._gateway,
             metrics=self._metrics,
             limits=self._limits,

@@ -35,6 +35,7 @@ from darbar_table.handlers.gateway import SocketReply, TableGateway, TableLink, 
 from darbar_table.metrics import Metrics
 from darbar_table.socket.limits import SocketLimits
 from darbar_table.socket.messages import Broken, Message, MessageReader
+from darbar_table.socket.stages import Stages
 from darbar_table.socket.transport import Pace, Transport
 from darbar_table.socket.websocket import PING_FRAME, STATUS_OK, close_frame, pong_frame, text_frame
 
@@ -76,6 +77,7 @@ class PlayerSocket(asyncio.Protocol):
         "_person",
         "_reader",
         "_silences",
+        "_stages",
         "_table_id",
         "_tokens",
         "_transport",
@@ -94,6 +96,7 @@ class PlayerSocket(asyncio.Protocol):
         transport: Transport,
         address: str,
         *,
+        stages: Stages,
         gateway: TableGateway,
         metrics: Metrics,
         limits: SocketLimits,
@@ -102,6 +105,7 @@ class PlayerSocket(asyncio.Protocol):
         gone: Callable[[PlayerSocket], None],
     ) -> None:
         self._transport = transport
+        self._stages = stages
         self._gateway = gateway
         self._metrics = metrics
         self._limits = limits
@@ -123,7 +127,7 @@ class PlayerSocket(asyncio.Protocol):
         self.seat: int | None = None
 
     def send(self, frame: bytes) -> None:
-        """Queue a frame; a socket that is too slow is cut off, and comes back to resume."""
+        """Written with all that is sent in this turn of the loop."""
         self._write(text_frame(frame))
 
     def close(self, code: str, message: str, *, path: str | None = None) -> None:
@@ -155,6 +159,10 @@ class PlayerSocket(asyncio.Protocol):
         self._silences += 1
 
     def data_received(self, data: bytes) -> None:
+        self._stages.arrived(self, data)
+
+    def take(self, data: bytes) -> None:
+        """What has arrived is done, or held until it may be."""
         if self._closed:
             return
         self._silences = 0
@@ -162,6 +170,21 @@ class PlayerSocket(asyncio.Protocol):
             self._unread += data
         else:
             self._read(data)
+
+    def put(self, wire: bytes) -> None:
+        """A socket that is too slow is cut off, and comes back to resume."""
+        if self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
+            log.warning("socket_too_slow", account_id=self.account_id)
+            self._transport.abort()
+            return
+        self._transport.write(wire)
+
+    def failed(self) -> None:
+        """Called where the exception is handled: this socket ends, and no other."""
+        log.exception("socket_failed", account_id=self.account_id)
+        self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """What has arrived before is still done."""
@@ -229,9 +252,8 @@ class PlayerSocket(asyncio.Protocol):
             self._refused(error, text)
         except Unavailable as error:
             self.close(TableReason.UNAVAILABLE, error.message)
-        except Exception:  # A fault of ours at one socket ends that socket.
-            log.exception("socket_failed", account_id=self.account_id)
-            self._transport.abort()
+        except Exception:  # noqa: BLE001  # A fault of ours at one socket ends that socket.
+            self.failed()
         self._work = None
         self._go_on()
 
@@ -260,13 +282,14 @@ class PlayerSocket(asyncio.Protocol):
             if len(text) > FRAME_BYTES_MAX:
                 raise refused(TableReason.FRAME_TOO_LARGE, bytes_max=FRAME_BYTES_MAX)
             frame = self._decode(text)
-            if isinstance(frame, Hello):
+            kind = type(frame)  # Asked so because isinstance() is slow where the answer is no, and it is for each card.
+            if kind is Hello:
                 return self._hello(frame)
             if self._link is None:
                 self.close(TableReason.HELLO_EXPECTED, "The first message must be hello.")
-            elif isinstance(frame, Ping):
+            elif kind is Ping:
                 self.send(_encode(frames.Heartbeat(version=self._link.version)))
-            elif isinstance(frame, FreshToken):
+            elif kind is FreshToken:
                 self._fresh_token(frame)
             else:
                 return self._command(self._link, frame)
@@ -342,19 +365,15 @@ class PlayerSocket(asyncio.Protocol):
         return link.command(self._person, frame, SocketReply(self, frame.id))
 
     def _write(self, wire: bytes) -> None:
-        if self._closed or self._transport.is_closing():
-            return
-        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
-            log.warning("socket_too_slow", account_id=self.account_id)
-            self._transport.abort()
-            return
-        self._transport.write(wire)
+        if not self._closed:
+            self._stages.send(self, wire)
 
     def _end(self, status: int) -> None:
         """The other side is told in WebSocket's own words, and hangs up when it has read them. Were it us, and had it
         sent something more, its system could throw away what we said. Who does not hang up is cut off by `look`."""
         self._write(close_frame(status))
         self._closed = True
+        self._stages.write()  # Nothing can be after what follows.
         self._silences = SILENCES_MAX - 2
         if not self._transport.is_closing():
             if self._transport.can_write_eof():
