@@ -14,7 +14,7 @@ beforeEach(() => sessionStorage.clear());
 
 it("how a game ended is known at its table after a reload, and at no other", () => {
   const shared = { shares: [100, 0, 0, 0], pays_again: [] };
-  const past = { game: 2, rounds: [{ round: 1, totals: [1, 2, 3, 4] }] };
+  const past = { game: 2, rounds: [{ round: 1, game_over: true }] };
   keepResult("t", { board: OVER, past, shared });
   expect(resultAt("t")).toEqual({ board: OVER, past, shared });
   expect(resultAt("elsewhere")).toEqual({ board: null, past: NO_PAST, shared: null });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EventFrame, Snapshot } from "../src/contracts";
 import { afterFrame, isCaughtUp, Lost, NOTHING, opening, type State } from "../src/model/state";
 import { FREE } from "../src/model/table";
+import { convertedSince } from "../src/model/told";
 import { recorded } from "./recorded";
 import { TABLE } from "./table";
 
@@ -113,4 +114,11 @@ it("a first deal asks for the view that no event brings", () => {
   const seen = after(playing, { ...snapshot(6), game: dealt!.view as unknown as Record<string, unknown> });
   expect(seen.wants_snapshot).toBe(false);
   expect(seen.board!.hand).toHaveLength(5);
+});
+
+it("a King who became a Rebel is told of once, also where other events come in the same moment", () => {
+  const told = (version: number, shown: Record<string, unknown>) => ({ version, kind: "card_played", shown });
+  const state = { ...NOTHING, version: 7, told: [told(5, { card: "AH", converted: { card: "AH", ordinal: 1 } }), told(6, { card: "2C" }), told(7, { card: "3C" })] };
+  expect(convertedSince(4, state)).toBe("AH");
+  expect(convertedSince(5, state)).toBeNull();
 });

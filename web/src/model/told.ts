@@ -52,3 +52,7 @@ function played(state: State, shown: { card?: string; trick?: { winner: number }
   const taken = shown.trick ? taking(state, shown.trick.winner) : "";
   return [card, shown.converted ? say("join") : "", taken].filter(Boolean).join(". ");
 }
+
+/** The card by which a King has become a Rebel after this version; null: none has. */
+export const convertedSince = (version: number, { told }: State): string | null =>
+  (told.findLast((event) => event.version > version && event.shown.converted !== undefined)?.shown.converted as { card: string } | undefined)?.card ?? null;

@@ -1,5 +1,6 @@
 /** Court Piece: trump, pile, both teams' tricks and points, asking and showing. */
 
+import { sorted } from "../../cards/card";
 import { say, sayOr } from "../../words/words";
 import type { Board, RoundEnded } from "../board";
 import type { Choice, Fact, Panel, SheetRound } from "../look";
@@ -23,12 +24,12 @@ function trump(board: Board): Fact {
 }
 
 function named(names: readonly string[]): Panel {
-  const choices = names.map((name): Choice =>
+  const isCards = names.some((name) => !isSuit(name));
+  const choices = (isCards ? sorted(names, "suit") : names).map((name): Choice =>
     isSuit(name)
       ? { label: say(`suits.${name}`), suit: name, command: { type: "choose_trump", suit: name } }
       : { label: name, card: name, command: { type: "choose_trump", card: name } },
   );
-  const isCards = names.some((name) => !isSuit(name));
   return { kind: "choices", title: say(isCards ? "panel.trump_card" : "panel.trump_suit"), choices };
 }
 
