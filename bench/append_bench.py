@@ -20,7 +20,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import msgspec
 from bench import stack
-from bench.event_store_row import beside_eventsourcing
+from bench.event_store_row import beside_eventsourcing, eventsourcing
 from bench.machine import Meter
 from bench.program import main
 from bench.rows import Row, made
@@ -191,10 +191,9 @@ async def bench(*, seconds: float, turns: int) -> list[Row]:
                 raws.setdefault(name, []).append(figures)
                 _say(name, figures)
         ours = row(writers, raws)
-        theirs = await beside_eventsourcing(
-            servers, "append", name="append_eventsourcing", unit=ours.unit, value=ours.value
-        )
-    return [ours, theirs]
+        async with eventsourcing(servers, "append") as measure:
+            theirs = await measure()
+    return [ours, beside_eventsourcing("append_eventsourcing", ours, [theirs])]
 
 
 def _say(name: str, figures: Figures) -> None:

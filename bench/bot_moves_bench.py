@@ -1,6 +1,6 @@
 """The slowest moves while fifty bots play at other tables, beside the same moves without. Open this about that row.
 
-    python -m bench.bot_moves_bench [--seconds 8] [--turns 3] [--tables 20]
+    python -m bench.bot_moves_bench [--seconds 4] [--turns 5] [--tables 20]
 
 The bots are strong ones, three at each of seventeen tables, with their pauses as they are in production. The player at
 each of these tables decides at once, so that a bot is nearly always on turn. They decide in the bot service.
@@ -85,4 +85,4 @@ async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, seconds=8.0, turns=3, tables=20))
+    sys.exit(main(bench, __doc__, seconds=4.0, turns=5, tables=20))

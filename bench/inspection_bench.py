@@ -1,6 +1,6 @@
 """The slowest moves while many read a long log, beside the same moves without. Open this about the inspection row.
 
-    python -m bench.inspection_bench [--seconds 8] [--turns 3] [--tables 20]
+    python -m bench.inspection_bench [--seconds 4] [--turns 5] [--tables 20]
 
 Forty people who have sat at one table ask at once, half of them for its audit and half for its replay, page after page,
 and ask again as soon as they may. Limits are those of production. Other tables play in a closed loop meanwhile.
@@ -130,4 +130,4 @@ async def bench(*, tables: int, turns: int, seconds: float) -> list[Row]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, seconds=8.0, turns=3, tables=20))
+    sys.exit(main(bench, __doc__, seconds=4.0, turns=5, tables=20))

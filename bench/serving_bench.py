@@ -1,6 +1,6 @@
 """Moves for a second of CPU of the table process, beside a bare fan-out server. Open this about the serving rows.
 
-    python -m bench.serving_bench [--seconds 8] [--turns 3] [--tables 100]
+    python -m bench.serving_bench [--seconds 6] [--turns 3] [--tables 100]
 
 Both servers are driven in turns by the same load generator; the figures of all turns are pooled.
 """
@@ -173,4 +173,4 @@ def beside(table: Turns, bare: Turns, lost: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, seconds=8.0, turns=3, tables=100))
+    sys.exit(main(bench, __doc__, seconds=6.0, turns=3, tables=100))

@@ -41,6 +41,7 @@ SEATS = 4
 READY_SECONDS_MAX = 60.0
 READY_POLL_SECONDS = 0.05
 ANSWER_SECONDS_MAX = 10.0
+OPENED_AT_ONCE = 20
 STOP_SIGNALS = ((signal.SIGTERM, 20.0),)
 PASSWORD = "only-for-the-bench"
 # Nothing here takes work away: clients are as quick as they can be, and nobody is sent away between two windows.
@@ -170,7 +171,11 @@ class Darbar:
 
     async def open_tables(self, count: int, *, bot_level: BotLevel = "normal") -> list[str]:
         """The ids of tables of Court Piece with a hidden trump, at each of which its host sits."""
-        return [await self._open_table(bot_level) for _ in range(count)]
+        opened = list[str]()
+        while len(opened) < count:
+            together = min(OPENED_AT_ONCE, count - len(opened))
+            opened += await asyncio.gather(*(self._open_table(bot_level) for _ in range(together)))
+        return opened
 
     async def at_home(self, table_ids: list[str]) -> None:
         """Waits until each of these tables is at the process where it is to be, and everybody knows it."""

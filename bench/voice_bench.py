@@ -1,6 +1,6 @@
 """What a voice note costs, and what twenty at once cost the moves of others. Open this about the voice rows.
 
-    python -m bench.voice_bench [--notes 60] [--seconds 8] [--turns 3] [--tables 20]
+    python -m bench.voice_bench [--notes 60] [--seconds 4] [--turns 5] [--tables 20]
 
 Notes are of seven seconds, as browsers record them. The first row is processor time from the last byte of a recording
 to both forms; the second plays in a closed loop at other tables while twenty notes are in work, all the time.
@@ -97,4 +97,4 @@ async def bench(*, notes: int, tables: int, turns: int, seconds: float) -> list[
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, notes=60, seconds=8.0, turns=3, tables=20))
+    sys.exit(main(bench, __doc__, notes=60, seconds=4.0, turns=5, tables=20))
