@@ -1,6 +1,6 @@
 """What a move costs at a table with a long history, beside one with a short history. Open this about the growth rows.
 
-    python -m bench.growth_bench [--seconds 4] [--turns 6] [--tables 40]
+    python -m bench.growth_bench [--seconds 4] [--turns 5] [--tables 40]
 
 Half of the tables begin with 50 events and half with 5,000, all loaded by one process. Each half is played in turns, at
 one pace and so slowly that histories stay what they are: a window adds about 80 events to each table.
@@ -103,4 +103,4 @@ def rows(young: Turns, old: Turns) -> list[Row]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, seconds=4.0, turns=6, tables=40))
+    sys.exit(main(bench, __doc__, seconds=4.0, turns=5, tables=40))
