@@ -280,6 +280,15 @@ async def test_a_command_goes_to_the_next_owner_with_its_id_and_the_socket_hears
     assert [frame["type"] for frame in far.socket.sent] == ["welcome", "event", "event", "done"]
 
 
+async def test_a_command_is_told_once_to_an_owner_that_is_heard(far: Far) -> None:
+    """A second one, behind a refusal that the client has seen, might be done when the client wants it no more."""
+    await far.entered()
+    await far.command()
+    assert [type(step) for _, step in far.posted()] == [Tell]
+    far.look(0.1)
+    assert far.posted() == []
+
+
 async def test_an_event_that_answers_a_command_is_not_asked_for_again(far: Far) -> None:
     number = await far.entered()
     await far.command()

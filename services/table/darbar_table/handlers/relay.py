@@ -218,7 +218,8 @@ class RelayLink:
         self._is_asked = False  # the client has said hello, and hears the welcome
         self._answer: asyncio.Future[None] | None = None
         now = relay.clock()
-        self._asked_at = self._heard_at = self._lost_at = self._again_at = now
+        self._asked_at = self._heard_at = self._lost_at = now
+        self._again_at = 0.0  # 0: nothing has to be told again
         self.owner: str | None = None
         self.version = 0
 
