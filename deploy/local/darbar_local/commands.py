@@ -26,7 +26,7 @@ from darbar_local.child_processes import write_pid_file
 from darbar_local.console import Progress, print_error, print_line
 from darbar_local.exit_codes import ExitCode, Failure, failures_told
 from darbar_local.gateway.many_processes import build_gateway
-from darbar_local.operators import administrators, audits, backups, cluster, databases, load_run
+from darbar_local.operators import administrators, audits, backups, cells, cluster, databases, load_run
 from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
 from darbar_local.restarts import Restarts
 from darbar_local.servers import PERMISSIONS_OF_USERS, urls_of_running
@@ -57,6 +57,7 @@ RUNS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "admin": administrators.run,
     "audit": audits.run,
     "backup": backups.run,
+    "keep-shards": cells.run,
     "load": load_run.run,
     "migrate": databases.run,
     "provision": databases.run,
@@ -113,6 +114,7 @@ def command_parser() -> argparse.ArgumentParser:
     serves.add_argument("--pid-file", type=Path, help=argparse.SUPPRESS)
     commands.add_parser("gateway", help="one public port before the processes that DARBAR_GATEWAY_* name")
     databases.add_commands(commands)
+    cells.add_commands(commands)
     for name, help_line in (
         ("thaw", "let a table go on that a fault has stopped"),
         ("void", "end a table: its stakes go back"),

@@ -113,6 +113,7 @@ def test_without_a_command_all_are_listed_with_a_line_each(capsys: pytest.Captur
         "gateway",
         "provision",
         "migrate",
+        "keep-shards",
         "thaw",
         "void",
         "announce",

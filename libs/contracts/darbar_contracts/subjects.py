@@ -38,6 +38,10 @@ TABLE_STATE = "table.state"
 TABLE_FROZEN = "table.frozen"
 TABLE_VERIFY = "table.verify"
 TABLE_COINS = "table.coins"
+TABLE_REPLAY = "table.replay"
+TABLE_AUDIT = "table.audit"
+TABLE_SEAT = "table.seat"
+TABLE_SERVED = "table.served"
 TABLE_QUEUE = "table"
 
 # bot
@@ -100,6 +104,11 @@ def relay_frames(relay: str) -> str:
 def table_operate(process_id: str) -> str:
     """Where one table process hears what operators do to a table of its shards."""
     return f"table.at.{process_id}.operate"
+
+
+def table_asked(process_id: str, question: str) -> str:
+    """Where one table process answers a question, which has a subject of its own, for processes of another cell."""
+    return f"table.at.{process_id}.asked.{question.rpartition('.')[2]}"
 
 
 def sound_stream(bucket: str) -> str:
@@ -182,6 +191,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *_TAKE_MILESTONES,
         ),
         (
+            TABLE_SERVED,
             LOBBY_CHANGE_MAINTENANCE,
             LOBBY_MAINTENANCE,
             LOBBY_BLOCKERS,
@@ -205,6 +215,8 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             table_take("*"),
             table_relay("*"),
             relay_frames("*"),
+            table_asked("*", "*"),
+            TABLE_SERVED,
             MILESTONE_SUBJECTS,
             *_MAKE_MILESTONES,
         ),
@@ -212,6 +224,7 @@ PERMISSIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             TABLE_WHERE,
             TABLE_MILESTONES,
             TABLE_RETIRED,
+            TABLE_SERVED,
             *_SEEN,
             TABLE_COINS,
             *_TOLD_BY_LOBBY,

@@ -16,6 +16,8 @@ BotLevel = Literal["easy", "normal", "strong"]
 
 # Why a game has ended that was played to its end: no other one counts.
 PLAYED = "played"
+# Tables are spread over so many shards.
+SHARDS = 1024
 # The wallet takes no higher stake.
 BET_COINS_STAKED_MAX = 1_000_000
 
@@ -73,6 +75,18 @@ class ProcessRetired(msgspec.Struct, frozen=True):
     """A table process has stopped and left its shards: the others need not wait for their next look."""
 
     process_id: str
+
+
+def shard_of(table_id: UUID, shards: int = SHARDS) -> int:
+    """The shard of a table, for ever."""
+    return int.from_bytes(hashlib.sha256(table_id.bytes).digest()[:2], "big") % shards
+
+
+class ShardsServed(msgspec.Struct, frozen=True):
+    """Where tables are spread over several databases, each second of each: which of its shards which process owns."""
+
+    process_id: str
+    owners: dict[str, tuple[int, ...]]
 
 
 class ShardsHanded(msgspec.Struct, frozen=True):

@@ -10,6 +10,8 @@ from itertools import chain
 
 from aiohttp import web
 
+from darbar_contracts.subjects import TABLE_SERVED
+from darbar_contracts.tables import ShardsServed
 from darbar_kit.bus import Bus
 from darbar_kit.database import Database, queries
 from darbar_kit.http import errors_middleware, health_routes, metrics_route
@@ -149,13 +151,14 @@ async def open_parts(app: web.Application) -> AsyncIterator[None]:
     settings, bus, database, metrics = app[SETTINGS], app[BUS], app[DATABASE], app[METRICS]
     sql = statements()
     store, directory, table_client = AccountStore(database, sql), DirectoryStore(database, sql), TableClient(bus)
+    await bus.listen(TABLE_SERVED, ShardsServed, table_client.served)
     projector = DirectoryProjector(directory)
     games = Games(ALL, limits=settings.terms, rules_folder=settings.rules_folder)
     app[STORE] = store
     app[GRANTS] = grants = Grants(store, bus, metrics)
     app[CONSUMER] = _watch_tasks(app, directory, projector, table_client)
     intentions = IntentionStore(database, sql)
-    creation = _creation(app, intentions, projector, games)
+    creation = _creation(app, intentions, projector, table_client=table_client, games=games)
     tables = Tables(directory=directory, table_client=table_client, public_url=settings.public_url)
     statistics = StatisticsStore(database, sql)
     accounts, profiles = _accounts(app), Profiles(statistics)
@@ -247,12 +250,17 @@ def statements() -> Mapping[str, str]:
 
 
 def _creation(
-    app: web.Application, intentions: IntentionStore, projector: DirectoryProjector, games: Games
+    app: web.Application,
+    intentions: IntentionStore,
+    projector: DirectoryProjector,
+    *,
+    table_client: TableClient,
+    games: Games,
 ) -> TableCreation:
     return TableCreation(
         intentions=intentions,
         projector=projector,
-        table_client=TableClient(app[BUS]),
+        table_client=table_client,
         games=games,
         metrics=app[METRICS],
         public_url=app[SETTINGS].public_url,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -14,11 +14,12 @@ import structlog
 from aiohttp import web
 
 from darbar_contracts import subjects
+from darbar_contracts.api import Replay, TableAudit
 from darbar_contracts.frames import TableReason
 from darbar_contracts.lobby import AccountShutOut
 from darbar_contracts.public.routes import TABLE
 from darbar_contracts.reading import DecisionFrames, client_frame_type
-from darbar_contracts.tables import ProcessRetired
+from darbar_contracts.tables import ProcessRetired, ShardsServed
 from darbar_kit.bus import Bus, Subscription
 from darbar_kit.database import Database, FenceLost, queries
 from darbar_kit.errors import Unavailable
@@ -26,11 +27,12 @@ from darbar_kit.http import errors_middleware, health_routes, metrics_route
 from darbar_kit.metrics import REGISTRY
 from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import TokenReader
-from darbar_table.bus import serve_administrators, serve_node, serve_process
+from darbar_table.bus import serve_logs, serve_node, serve_process
 from darbar_table.domain.refusals import refused
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.disclosure import Disclosure
+from darbar_table.handlers.elsewhere import AskedByCells, AuditRequest, Elsewhere, Question, ReplayRequest
 from darbar_table.handlers.gateway import LocalGateway
 from darbar_table.handlers.inspection import Inspection
 from darbar_table.handlers.lobby_news.announcer import Announcer
@@ -44,6 +46,7 @@ from darbar_table.handlers.talk import Talk
 from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
+from darbar_table.shards.cells import Cells
 from darbar_table.socket.handler import SocketHandler
 from darbar_table.store.archiver import Archiver
 from darbar_table.store.registry import Registry
@@ -78,6 +81,7 @@ class Service:
         self.bus: Bus | None = None
         # In hex. Chance comes in from outside, so that a test can have the same one twice.
         self.fresh_seed: Callable[[], str] = partial(secrets.token_hex, SEED_BYTES)
+        self.cells = Cells()
         self._known = asyncio.Event()
         self._stopping = False
 
@@ -102,10 +106,11 @@ class Service:
             bus = self.bus = await Bus.connect(settings.nats_url, name="table")
             try:
                 store = Store(database, sql)
-                questions = Questions(store=store, bus=bus, node=self.present_node)
-                inspection = Inspection(settings, store=store, node=self.present_node)
+                await bus.listen(subjects.TABLE_SERVED, ShardsServed, self._heard)
+                self.cells.listen()
+                elsewhere = Elsewhere(bus, self.cells, store)
+                questions = Questions(store=store, bus=bus, node=self.present_node, seat_elsewhere=elsewhere.seat_of)
                 announcer, blocks = Announcer(bus=bus, node=self.present_node), Blocks(bus, clock=monotonic)
-                self.pages = Pages(inspection, self.tokens)
                 open_gateway = partial(
                     LocalGateway,
                     questions=questions,
@@ -113,26 +118,34 @@ class Service:
                     talk=Talk(phrases_a_minute_max=settings.phrases_a_minute_max, blocks=blocks),
                     decisions=self.decisions,
                 )
+                asked = await self._serve_logs(bus, elsewhere, store)
                 await self._open_sockets(bus)
                 run_nodes = partial(
-                    self._run_nodes, database, sql, bus=bus, questions=questions, open_gateway=open_gateway
+                    self._run_nodes,
+                    database,
+                    sql,
+                    bus=bus,
+                    questions=questions,
+                    open_gateway=open_gateway,
+                    asked=asked,
                 )
                 self.supervisor.watch("node", run_nodes)
                 self._watch_jobs(store, announcer)
-                await serve_process(
-                    bus,
-                    questions=questions,
-                    inspection=inspection,
-                    announcer=announcer,
-                    blocks=blocks,
-                    retired=self._retired,
-                )
-                await serve_administrators(bus, Disclosure(settings, store))
+                await serve_process(bus, questions=questions, announcer=announcer, blocks=blocks, retired=self._retired)
                 yield
             finally:
                 await bus.close()
         finally:
             await database.close()
+
+    async def _serve_logs(self, bus: Bus, elsewhere: Elsewhere, store: Store) -> list[AskedByCells]:
+        """What this process answers out of its database for other cells."""
+        inspection = Inspection(self.settings, store=store, node=self.present_node)
+        replay = Question(subjects.TABLE_REPLAY, ReplayRequest, Replay, inspection.replay)
+        audit = Question(subjects.TABLE_AUDIT, AuditRequest, TableAudit, inspection.audit)
+        self.pages = Pages(self.tokens, replay=elsewhere.of_table(replay), audit=elsewhere.of_table(audit))
+        served = await serve_logs(bus, elsewhere, inspection, Disclosure(self.settings, store))
+        return [replay, audit, *served]
 
     def _watch_jobs(self, store: Store, announcer: Announcer) -> None:
         """Nobody plays worse while one of these is away."""
@@ -192,6 +205,8 @@ class Service:
             missing.append("shards")
         if self.node is not None and self.node.writer.is_stuck:
             missing.append("storage")
+        if self.cells.kept_out:
+            missing.append("cells")
         if self.bus is None or not self.bus.connected:
             missing.append("nats")
         if self._oldest_milestone_seconds() > self.settings.milestones_late_seconds:
@@ -200,6 +215,9 @@ class Service:
 
     def _oldest_milestone_seconds(self) -> float:
         return 0.0 if self.node is None else self.node.outbox.oldest_seconds
+
+    async def _heard(self, message: ShardsServed) -> None:
+        self.cells.hear(message)
 
     async def _retired(self, _message: ProcessRetired) -> None:
         """Another process has left its shards: they need not wait for the next look."""
@@ -214,6 +232,7 @@ class Service:
         bus: Bus,
         questions: Questions,
         open_gateway: Callable[[TableNode], LocalGateway],
+        asked: Sequence[AskedByCells],
     ) -> None:
         """A process that was declared dead stores nothing any more: it starts afresh under a new id."""
         while not self._stopping:
@@ -226,16 +245,24 @@ class Service:
                 queries=sql,
                 supervisor=self.supervisor,
                 fresh_seed=self.fresh_seed,
+                cells=self.cells,
             )
             gateway = open_gateway(node)
             relayed = RelayedSockets(node.process_id, bus=bus, gateway=gateway, decoder=self.decoder)
             async with self.supervisor.watching({"relayed": relayed.run}):
-                await self._run_node(node, bus, questions, gateway=gateway, relayed=relayed)
+                await self._run_node(node, bus, questions, gateway=gateway, relayed=relayed, asked=asked)
             await asyncio.sleep(NEW_NODE_PAUSE_SECONDS)
         await asyncio.get_running_loop().create_future()
 
     async def _run_node(
-        self, node: TableNode, bus: Bus, questions: Questions, *, gateway: LocalGateway, relayed: RelayedSockets
+        self,
+        node: TableNode,
+        bus: Bus,
+        questions: Questions,
+        *,
+        gateway: LocalGateway,
+        relayed: RelayedSockets,
+        asked: Sequence[AskedByCells],
     ) -> None:
         listening: list[Subscription] = []
 
@@ -244,8 +271,16 @@ class Service:
             self._known.set()
             creator = TableCreator(questions=questions, node=self.present_node)
             operations = Operations(node=self.present_node)
-            served = serve_node(bus, node, questions=questions, creator=creator, operations=operations, relayed=relayed)
-            listening.extend(await served)
+            served = await serve_node(
+                bus,
+                node,
+                questions=questions,
+                creator=creator,
+                operations=operations,
+                relayed=relayed,
+                asked=asked,
+            )
+            listening.extend(served)
 
         try:
             await node.run(began)

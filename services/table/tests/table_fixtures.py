@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,13 @@ async def bus(nats_server: str) -> AsyncIterator[Bus]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) -> AsyncIterator[StartTable]:
     """Start a table service with these settings; stopped at the end of the test."""
+    async with starting(str(table_database), nats_server, bus) as start:
+        yield start
+
+
+@asynccontextmanager
+async def starting(database_url: str, nats_server: str, bus: Bus) -> AsyncIterator[StartTable]:
+    """Starts table services; they are stopped at the end."""
     async with AsyncExitStack() as ends:
         session = await ends.enter_async_context(aiohttp.ClientSession())
 
@@ -51,7 +58,7 @@ async def start_table(table_database: TestDatabase, nats_server: str, bus: Bus) 
             wallet = WalletDouble()
             await wallet.serve(neighbours)
             settings = Settings(
-                database_url=changes.pop("database_url", str(table_database)),
+                database_url=changes.pop("database_url", database_url),
                 nats_url=nats_url,
                 token_public_key=public_key_pem(PRIVATE_KEY),
                 unsafe_storage=True,

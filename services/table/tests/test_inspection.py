@@ -248,8 +248,8 @@ async def _audit_between_rounds(stack: Stack, table_id: str) -> dict[str, Any]:
 async def test_milestones_are_published_in_order_and_can_be_asked_again(start_table: StartTable, bus: Bus) -> None:
     stack = await start_table(count_in_seconds=0.05)
     heard: list[Milestone] = []
-    subscription = await bus.jetstream.subscribe(subjects.MILESTONE_SUBJECTS, ordered_consumer=True)
     table_id = await _one_round(stack)
+    subscription = await bus.jetstream.subscribe(subjects.milestone(table_id), ordered_consumer=True)
 
     async def ended() -> bool:
         message = await subscription.next_msg(timeout=5)
@@ -318,12 +318,16 @@ async def test_a_host_whose_table_was_refused_may_open_another(start_table: Star
     assert await stack.open_table()
 
 
+async def nowhere(_account_id: str) -> None:
+    """There are no other databases."""
+
+
 async def test_who_stops_waiting_for_a_table_takes_it_from_nobody_else(
     start_table: StartTable, table_database: TestDatabase, bus: Bus, table_id: str
 ) -> None:
     stack = await start_table()
     node = stack.runner.app[SERVICE].present_node()
-    questions = Questions(store=node.store, bus=bus, node=lambda: node)
+    questions = Questions(store=node.store, bus=bus, node=lambda: node, seat_elsewhere=nowhere)
     creator = TableCreator(questions=questions, node=lambda: node)
     command = CreateTable(table_id, TERMS, Person("ann", "Ann", "fox"))
     connection = await asyncpg.connect(table_database.owner_url)

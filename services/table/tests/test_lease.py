@@ -11,10 +11,12 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from darbar_contracts.tables import ShardsServed
 from darbar_kit.database import Database, FenceLost, Lease, LeaseQueries, queries
 from darbar_kit.database.lease import EXPIRY_SECONDS
 from darbar_kit.testing import TestDatabase, eventually
 from darbar_table.engine.node import new_process_id
+from darbar_table.shards.cells import Cells
 from darbar_table.shards.placement import SHARDS, shard_of, should_own
 from darbar_table.shards.survey import Survey
 from darbar_table.store.registry import Registry
@@ -45,11 +47,18 @@ class Process:
         statements = LeaseQueries(claim=SQL["register"], renew=SQL["renew"], release=SQL["retire"])
         self.lease = Lease(url, statements, holder_id=self.process_id, added=("127.0.0.1:1",))
         self.registry = Registry(database, SQL)
-        self.survey = Survey(self.registry, self.process_id, own=self._note_shards)
+        self.cells = Cells()
+        self.told: list[ShardsServed] = []
+        self.survey = Survey(
+            self.registry, self.process_id, own=self._note_shards, cells=self.cells, tell=self._note_told
+        )
         self.shards: set[int] = set()
 
     def _note_shards(self, shards: Iterable[int]) -> None:
         self.shards = set(shards)
+
+    async def _note_told(self, message: ShardsServed) -> None:
+        self.told.append(message)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -179,9 +179,9 @@ class Known:
         self.owner: str | None = "t1"
         self.looked_at = 0.0
 
-    def owner_of(self, shard: int) -> str | None:
+    def seen(self, shard: int) -> tuple[str | None, float]:
         assert shard == shard_of(TABLE)
-        return self.owner
+        return self.owner, self.looked_at
 
 
 class NodeDouble:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from itertools import chain
+from time import monotonic
+from uuid import uuid4
 
 from darbar_contracts.refusals import Reason
 from darbar_contracts.subjects import TABLE_MILESTONES, TABLE_WHERE, table_create, table_leave_alone, table_look
@@ -13,9 +17,11 @@ from darbar_contracts.tables import (
     LookRequest,
     MilestonesAnswer,
     MilestonesRequest,
+    ShardsServed,
     TableLook,
     WhereAnswer,
     WhereRequest,
+    shard_of,
 )
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
@@ -30,6 +36,9 @@ CREATING_SECONDS_MAX = 10.0
 PAUSE_SECONDS = 0.1
 PAUSE_SECONDS_MAX = 1.0
 LOOKS_MAX = 2
+# Each database's processes tell it once a second.
+SERVED_SECONDS_MAX = 3.0
+DRAWN_MAX = 64
 # These say nothing about the request: another process, or the same one in a moment, may do it.
 _ASK_AGAIN = frozenset((Reason.NOT_OWNER, Reason.BUSY, Reason.UNAVAILABLE))
 _GONE = frozenset((Reason.TABLE_UNKNOWN, Reason.TABLE_CLOSED))
@@ -42,8 +51,21 @@ class TableGone(Exception):
 class TableClient:
     """Every request to the table service; each has a time limit."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, *, clock: Callable[[], float] = monotonic) -> None:
         self._bus = bus
+        self._clock = clock
+        self._served_at: dict[int, float] = {}
+
+    async def served(self, message: ShardsServed) -> None:
+        """A table process tells which shards are served, where tables lie in several databases."""
+        self._served_at |= dict.fromkeys(chain.from_iterable(message.owners.values()), self._clock())
+
+    def new_table_id(self) -> str:
+        """A new table's: where some databases are known to serve their tables, it lies in one of those."""
+        limit = self._clock() - SERVED_SECONDS_MAX
+        served = {shard for shard, at in self._served_at.items() if at > limit}
+        drawn = (uuid4() for _ in range(DRAWN_MAX))
+        return str(next((one for one in drawn if not served or shard_of(one) in served), uuid4()))
 
     async def create(self, table: CreateTable) -> TableLook:
         """Asks until somebody answers, for a while. Raises Refused with the table's reason, or Unavailable."""

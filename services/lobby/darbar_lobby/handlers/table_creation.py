@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import uuid
 from datetime import UTC, datetime
 
 import msgspec
@@ -55,7 +54,7 @@ class TableCreation:
 
     def new_intention(self, host: Person, key: str, body: NewTable) -> NewIntention:
         """What is to be stored for a new table. Raises Refused when the body or the key is no good."""
-        request = CreateTable(str(uuid.uuid4()), self._terms(body), host)
+        request = CreateTable(self._table_client.new_table_id(), self._terms(body), host)
         entry = _entry(request, invite_token=secrets.token_urlsafe(INVITE_BYTES), created_at=datetime.now(UTC))
         return NewIntention(host.account_id, _validated_key(key), body_sha256(body), request, entry)
 

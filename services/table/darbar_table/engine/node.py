@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
+from functools import partial
 from uuid import UUID
 
 import msgspec
 import structlog
 
+from darbar_contracts import subjects
 from darbar_contracts.frames import Heartbeat, TableReason
 from darbar_kit.backoff import Backoff
 from darbar_kit.bus import Bus
@@ -33,6 +35,7 @@ from darbar_table.engine.table_timers import UNHEARD_SECONDS, TableTimers
 from darbar_table.engine.timer_wheel import TICK_SECONDS
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
+from darbar_table.shards.cells import Cells
 from darbar_table.shards.holdings import Holdings, ShardState
 from darbar_table.shards.placement import shard_of
 from darbar_table.shards.survey import Survey
@@ -69,6 +72,7 @@ class TableNode:
         queries: Mapping[str, str],
         supervisor: Supervisor,
         fresh_seed: Callable[[], str],
+        cells: Cells,
     ) -> None:
         self.settings = settings
         self.metrics = metrics
@@ -80,7 +84,8 @@ class TableNode:
         self._tasks: asyncio.TaskGroup | None = None
         self.holdings = Holdings()
         self.lease = _lease(settings, queries, self.process_id, was_silent=self._after_silence)
-        self.survey = Survey(registry, self.process_id, own=self.holdings.own)
+        tell = partial(bus.publish, subjects.TABLE_SERVED)
+        self.survey = Survey(registry, self.process_id, own=self.holdings.own, cells=cells, tell=tell)
         self.writer = _writer(settings, queries, self.process_id, metrics=metrics)
         self.outbox = self._outbox(bus)
         self.freezer = Freezer(store, metrics=metrics, spawn=self.spawn)

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
+from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import CreateTable, TableLook
 from darbar_rules.games import BY_NAME
-from darbar_table.domain.commands import Create
+from darbar_table.domain.commands import Create, LeaveAlone
 from darbar_table.domain.life.create import option_invalid
+from darbar_table.domain.refusals import refused
 from darbar_table.domain.state import unopened
 from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
@@ -53,4 +55,8 @@ class TableCreator:
         reply = AwaitedReply()
         node.owner.submit(live, Create(request, balance), reply)
         await reply.stored_version()
+        seated_at = await self._questions.seat_elsewhere(host)
+        if seated_at is not None:
+            node.owner.submit(live, LeaveAlone(host))
+            raise refused(TableReason.SEATED_ELSEWHERE, table_id=str(seated_at))
         return look_of(live, node.process_id)

@@ -123,6 +123,30 @@ class Disclosure:
         return head
 
 
+def coins_of_all(pages: Sequence[CoinsLogPage]) -> CoinsLogPage:
+    """Pages of several databases for one request, as one: nothing beyond where the first of them ends."""
+    last = min((page.next for page in pages if page.next is not None), default=None)
+    found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for table in (table for page in pages for table in page.tables):
+        if last is None or table.table_id <= last:
+            asked, answered = found.get(table.table_id, ((), ()))
+            found[table.table_id] = asked + table.asked, answered + table.answered
+    size = 0
+    tables: list[LoggedCoins] = []
+    for table_id, (asked, answered) in sorted(found.items()):
+        size += COIN_LINE_BYTES * (1 + len(asked) + len(answered))
+        if tables and size > BODIES_BYTES_MAX:
+            return CoinsLogPage(tuple(tables), tables[-1].table_id)
+        tables.append(LoggedCoins(table_id, asked, answered))
+    return CoinsLogPage(tuple(tables), last)
+
+
+def frozen_of_all(answers: Sequence[FrozenTables]) -> FrozenTables:
+    """The last ones of several databases."""
+    tables = (table for answer in answers for table in answer.tables)
+    return FrozenTables(tuple(sorted(tables, key=lambda table: table.at, reverse=True)[:FROZEN_TABLES_MAX]))
+
+
 def _ids_among(table_ids: Iterable[str]) -> Iterator[UUID]:
     """A ledger may name what is no table at all: of that no log says anything."""
     for table_id in table_ids:

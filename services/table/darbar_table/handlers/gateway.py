@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+import secrets
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
@@ -16,6 +17,7 @@ from darbar_contracts.frames import (
     AskMicrophone,
     CancelNote,
     Done,
+    Leave,
     Mute,
     RefusedFrame,
     Say,
@@ -224,7 +226,14 @@ class LocalLink:
         except Unavailable as error:
             reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
         else:
-            self._submit(act, reply)
+            self._submit(act, SeatReply(reply, lambda: self._node.spawn(self._leave_one_of_two(act))))
+
+    async def _leave_one_of_two(self, act: Act) -> None:
+        """TL-8: of two seats that were taken at the same moment in two databases, whoever finds the other one leaves
+        this one."""
+        if await self._questions.seat_elsewhere(act.person.account_id) is not None:
+            frame = Leave(secrets.token_hex(16))
+            self._node.owner.submit(self._live, Act(act.person, frame, command_digest(frame)))
 
     def _talk_of(self, frame: Say | Mute, reply: Reply) -> None:
         try:
@@ -263,3 +272,19 @@ class SocketReply:
 
     def stored(self, version: int) -> None:
         """The frame with the command's id is the answer."""
+
+
+class SeatReply:
+    """The answer to who sits down, and what is done when the seat is stored."""
+
+    __slots__ = ("_reply", "_then", "done", "refuse")
+
+    def __init__(self, reply: Reply, then: Callable[[], None]) -> None:
+        self._reply = reply
+        self._then = then
+        self.done = reply.done
+        self.refuse = reply.refuse
+
+    def stored(self, version: int) -> None:
+        self._reply.stored(version)
+        self._then()

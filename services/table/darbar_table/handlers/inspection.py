@@ -14,13 +14,13 @@ from darbar_contracts.frames import TableReason
 from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest, TableTerms
 from darbar_kit.limits import AtOnce, Rate, TooManyRequests
 from darbar_kit.offload import Offload
-from darbar_kit.tokens import Claims
 from darbar_rules.game import Refusal
 from darbar_table.domain import events
 from darbar_table.domain.events import KIND_OF
 from darbar_table.domain.refusals import refused
 from darbar_table.domain.visibility import at_rest, may_read_log
 from darbar_table.engine.node import TableNode
+from darbar_table.handlers.elsewhere import AuditRequest, ReplayRequest
 from darbar_table.handlers.log_reader import fingerprint, read_audit, read_milestones
 from darbar_table.handlers.questions import table_id_of
 from darbar_table.settings import Settings
@@ -58,15 +58,16 @@ class Inspection:
             running_max=LOGS_READ_AT_ONCE_MAX, waiting_max=LOGS_WAITING_MAX, seconds_max=LOG_SECONDS_MAX
         )
 
-    async def replay(self, table_id: UUID, claims: Claims, *, after: int) -> Replay:
+    async def replay(self, request: ReplayRequest) -> Replay:
         """Raises Refused table_unknown, table_private, too_many_requests, and Unavailable busy."""
-        with self._one_at_a_time(claims.account_id, self._replays):
+        with self._one_at_a_time(request.account_id, self._replays):
             async with self._pages.running():
-                return await self._page(table_id, claims.account_id, after=after)
+                return await self._page(table_id_of(request.table_id), request.account_id, after=request.after)
 
-    async def audit(self, table_id: UUID, claims: Claims) -> TableAudit:
+    async def audit(self, request: AuditRequest) -> TableAudit:
         """The log against the chain and against memory. Between rounds, for those who sit or sat there."""
-        with self._one_at_a_time(claims.account_id, self._audits):
+        table_id = table_id_of(request.table_id)
+        with self._one_at_a_time(request.account_id, self._audits):
             held = self._node().owner.live_tables.get(table_id)
             # What is in memory is stored, and more may be stored before the log is read.
             live = None if held is None else held.table
@@ -74,7 +75,7 @@ class Inspection:
                 raise refused(Refusal.NOT_NOW)
             version_max = None if live is None else live.version
             found = await self._log_readers.run(
-                read_audit, self._settings.database_url, table_id, claims.account_id, version_max
+                read_audit, self._settings.database_url, table_id, request.account_id, version_max
             )
         if found is None:
             raise refused(TableReason.TABLE_UNKNOWN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -38,8 +38,17 @@ WALLET_SECONDS_MAX = 3.0
 class Questions:
     """Raises Refused and Unavailable only."""
 
-    def __init__(self, *, store: Store, bus: Bus, node: Callable[[], TableNode]) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        bus: Bus,
+        node: Callable[[], TableNode],
+        seat_elsewhere: Callable[[str], Awaitable[UUID | None]],
+    ) -> None:
+        """`seat_elsewhere`: where an account has a seat at a table of another database."""
         self._store = store
+        self.seat_elsewhere = seat_elsewhere
         self._bus = bus
         self._node = node
 
@@ -84,9 +93,10 @@ class Questions:
     async def may_sit(self, table_id: UUID, account_id: str) -> int:
         """The account's coins. Raises Refused `seated_elsewhere` and Unavailable.
 
-        Only a look: one account has one seat because its claim is stored with the event that seats it (TL-8).
+        Only a look: one account has one seat because its claim is stored with the event that seats it (TL-8). Claims
+        of another database are looked at once more after that event.
         """
-        seated_at = await self._store.claim_of(account_id)
+        seated_at = await self._store.claim_of(account_id) or await self.seat_elsewhere(account_id)
         if seated_at not in (None, table_id):
             raise refused(TableReason.SEATED_ELSEWHERE, table_id=str(seated_at))
         return await self.balance(account_id)

@@ -152,8 +152,7 @@ class Relay:
 
     def owner_of(self, table_id: UUID) -> tuple[str | None, float]:
         """Who owns it, and when that was read. Raises Unavailable between two nodes."""
-        survey = self._node().survey
-        return survey.owner_of(shard_of(table_id)), survey.looked_at
+        return self._node().survey.seen(shard_of(table_id))
 
     def is_here(self, owner: str) -> bool:
         """Whether this process is the owner. Raises Unavailable between two nodes."""

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-SHARDS = 1024
+from darbar_contracts import tables
+
+SHARDS = tables.SHARDS
 
 
 def shard_of(table_id: UUID) -> int:
     """The shard of a table, for ever."""
-    return int.from_bytes(hashlib.sha256(table_id.bytes).digest()[:2], "big") % SHARDS
+    return tables.shard_of(table_id, SHARDS)
 
 
 def should_own(shard: int, process_ids: Sequence[str]) -> str:

@@ -32,9 +32,9 @@ class Registry:
         """The processes whose lease holds and that are not about to stop."""
         return [row["process_id"] for row in await self._database.read(self._queries["living_processes"])]
 
-    async def owners(self) -> list[str | None]:
-        """The living owner of every shard, by its number."""
-        return [row["process_id"] for row in await self._database.read(self._queries["shard_owners"])]
+    async def owners(self) -> dict[int, str | None]:
+        """The living owner of every shard that this database has."""
+        return {row["shard"]: row["process_id"] for row in await self._database.read(self._queries["shard_owners"])}
 
     async def claim(self, process_id: str, shards: Iterable[int]) -> list[int]:
         """Those of the asked shards that had no living owner and are now this process's."""
