@@ -19,8 +19,9 @@ from darbar_client import Darbar, DarbarError
 from darbar_client.demo.checks import FIRST_COINS
 from darbar_client.demo.local_server import LocalServer
 from darbar_contracts.refusals import Reason
-from darbar_kit.testing import eventually
+from darbar_kit.testing import MakeDatabase, eventually
 from darbar_local.exit_codes import ExitCode
+from darbar_local.services import BY_NAME
 from darbar_local.testing import run
 
 FROZEN_SECONDS_MAX = 15.0
@@ -192,3 +193,17 @@ async def _poison(stack: FaultStack, table_id: str) -> None:
         )
 
     await eventually(is_frozen, seconds=FROZEN_SECONDS_MAX)
+
+
+async def test_a_table_database_keeps_some_shards_and_a_wrong_range_changes_nothing(
+    make_database: MakeDatabase,
+) -> None:
+    database = await make_database("tables", BY_NAME["table"].migrations)
+    owner = {"DARBAR_TABLE_OWNER_DATABASE_URL": database.owner_url}
+    wrong = [await operate("keep-shards", shards, **owner) for shards in ("512", "7-3", "1000-1024")]
+    told = [await operate("keep-shards", "512-1023", **owner) for _ in range(2)]
+    gone = await operate("keep-shards", "0-511", **owner)
+    numbers = (ExitCode.REFUSED, "darbar: shards are numbered 0 to 1023\n")
+    assert wrong == [(ExitCode.SETTINGS_WRONG, "darbar: shards are named as in 512-1023\n"), numbers, numbers]
+    assert told == [(ExitCode.FINE, "This database has the shards 512 to 1023; 0 logs of others are removed\n")] * 2
+    assert gone == (ExitCode.REFUSED, "darbar: this database does not have all of these shards\n")
