@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -32,6 +33,16 @@ KEPT = """
 async () => (await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys())))
   .flat().map(({ url }) => new URL(url).pathname)
 """
+
+
+# What one player may load, packed: all pages and the largest language beside English, and no drawn deck.
+PACKED_BYTES_MAX = 150_000
+LANGUAGES = ("hi", "ru", "tr", "ur")
+DECKS = ("atlasnye", "classic", "renaissance", "skat", "figures", "cards")
+
+
+def packed_bytes(files: Iterable[Path]) -> int:
+    return sum(len(gzip.compress(file.read_bytes())) for file in files)
 
 
 @asynccontextmanager
@@ -68,6 +79,16 @@ async def opened(browser: Browser, server: TestServer) -> AsyncIterator[Page]:
     await page.wait_for_function(IS_KEPT, timeout=WAIT_MS)
     yield page
     await context.close()
+
+
+def test_a_player_loads_no_more_than_the_limit() -> None:
+    assert BUILT.exists(), "the web client is not built: bash web/build.sh"
+    files = [file for file in BUILT.rglob("*") if file.suffix in {".js", ".css", ".html"}]
+    named = {file: file.name.partition("-")[0].partition(".")[0] for file in files}
+    languages = [packed_bytes(file for file in files if named[file] == language) for language in LANGUAGES]
+    rest = packed_bytes(file for file in files if named[file] not in {*LANGUAGES, *DECKS})
+    assert all(languages), "every language is a file of its own"
+    assert rest + max(languages) < PACKED_BYTES_MAX
 
 
 async def test_the_client_opens_without_a_connection_and_nothing_of_the_server_is_kept(browser: Browser) -> None:

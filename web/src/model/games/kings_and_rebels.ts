@@ -34,6 +34,8 @@ function convertsFact(board: Board): Fact[] {
   return [{ label: say("fact.converts"), value }];
 }
 
+const redPoints = (board: Board): number => (board.rebels ?? []).reduce((sum, seat) => sum + (board.captured?.[seat] ?? 0), 0);
+
 /** What was captured against what was bid, and the points that came of it. */
 const lineOf = (ended: RoundEnded, isLast: boolean): SheetRound => ({
   label: `${ended.round}.`,
@@ -46,7 +48,7 @@ const lineOf = (ended: RoundEnded, isLast: boolean): SheetRound => ({
 /** What everybody has captured so far: no points yet. */
 const running = (board: Board): SheetRound => ({
   label: `${board.round}.`,
-  ...(board.bid == null ? {} : { small: `/${board.bid}` }),
+  ...(board.bid == null ? {} : { small: `${redPoints(board)}/${board.bid}` }),
   isLast: false,
   cells: (board.captured ?? []).map((small, seat) => ({ main: null, small, isRebel: board.rebels?.includes(seat) ?? false })),
 });
@@ -61,9 +63,8 @@ export const kingsAndRebels: GameLook = {
         { label: say("fact.bid"), value: board.high_bid == null ? say("fact.none") : `${board.high_bid}${leader}` },
       ];
     }
-    const red = (board.rebels ?? []).reduce((sum, seat) => sum + (board.captured?.[seat] ?? 0), 0);
     return [
-      { label: say("fact.rebels"), value: `${red} / ${board.bid}` },
+      { label: say("fact.rebels"), value: `${redPoints(board)} / ${board.bid}` },
       { label: say("fact.leader"), value: seatName(state, board.rebel_leader ?? 0) },
       trumpFact(board),
       ...convertsFact(board),
