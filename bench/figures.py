@@ -125,6 +125,9 @@ def main() -> int:
     rows = read_results()
     print(whole(rows))
     if "--write" in sys.argv[1:]:
+        if missing := set(SCALED) - {row.row for row in rows}:
+            print(f"nothing is written: {', '.join(sorted(missing))} was not measured", file=sys.stderr)
+            return 1
         _rewrite("README.md", lambda document: marked(document, in_short(rows)))
         _rewrite("bench/README.md", lambda document: marked(document, whole(rows)))
         _rewrite("docs/scaling.md", lambda document: scaled(document, rows))

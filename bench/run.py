@@ -3,8 +3,9 @@
     python -m bench.run [--row serving]
 
 Each script measures its rows in a process of its own and prints them as JSON lines; everything else it prints is for
-people. A row of another run stays in the results until it is measured again. A script that fails keeps no other from
-being run; the end says which rows are missing, and the code is then 1. A target that is not met is no failure.
+people. A row of another run stays in the results until it is measured again, or all are. A script that fails or takes
+too long keeps no other from being run; the end says which rows are missing, and the code is then 1. A target that is
+not met is no failure.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from bench import figures, rows
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT_SECONDS_MAX = 300.0
+END_SECONDS_MAX = 30.0
 
 # The script of each row, in the order in which they run. A script may be named for several rows: it runs once.
 # `rules` stands for the rows of every game.
@@ -79,15 +81,20 @@ def measured(script: str) -> list[rows.Row]:
     command = [sys.executable, "-m", f"bench.{script}"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True) as running:
         assert running.stdout is not None
-        too_long = threading.Timer(SCRIPT_SECONDS_MAX, os.killpg, (running.pid, signal.SIGTERM))
-        too_long.start()
+        ends = [
+            threading.Timer(SCRIPT_SECONDS_MAX, os.killpg, (running.pid, signal.SIGTERM)),
+            threading.Timer(SCRIPT_SECONDS_MAX + END_SECONDS_MAX, os.killpg, (running.pid, signal.SIGKILL)),
+        ]
+        for end in ends:
+            end.start()
         for line in running.stdout:
             if line.startswith(b'{"row":'):
                 found.append(rows.read(line))
             else:
                 print("   ", line.decode().rstrip(), flush=True)
         running.wait()
-        too_long.cancel()
+        for end in ends:
+            end.cancel()
     if missing := rows_of(script) - {row.row for row in found}:
         print(f"{script}: code {running.returncode}, without {', '.join(sorted(missing))}", file=sys.stderr, flush=True)
     at, cores = began.strftime("%Y-%m-%d %H:%M"), others.cores()
@@ -119,6 +126,8 @@ def main() -> int:
         parser.error(f"no such row: {options.row}")
     missing = set[str]()
     begun = time.monotonic()
+    if not options.row:
+        rows.RESULTS.unlink(missing_ok=True)
     for script in wanted(options.row):
         print(f"{script}:", flush=True)
         started = time.monotonic()
