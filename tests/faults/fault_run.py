@@ -19,6 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+import uvloop
 from audited import Audited, audited
 from fault_stack import FaultStack, fault_stack_behind_a_proxy, lasts
 from faults import Faults
@@ -275,4 +276,4 @@ if __name__ == "__main__":
     parser.add_argument("--at-once", type=int, default=16, help="tables where games are played (16)")
     parser.add_argument("--tables", type=int, default=2000, help="open tables that are taken over (2000); 0: none")
     parser.add_argument("--short", action="store_true", help="eight faults once, and short games only")
-    sys.exit(asyncio.run(main(parser.parse_args())))
+    sys.exit(uvloop.run(main(parser.parse_args())))
