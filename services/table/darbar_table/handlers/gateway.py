@@ -40,12 +40,15 @@ from darbar_table.engine.resuming import EVENTS_TO_RESUME_MAX, Past, frames_afte
 from darbar_table.handlers.lobby_news.announcer import Announcer
 from darbar_table.handlers.questions import Questions
 from darbar_table.handlers.talk import Talk
+from darbar_table.handlers.turnstile import Turnstile
 from darbar_table.shards.placement import shard_of
 from darbar_table.store.codec import LogBroken
 from darbar_table.store.replay import decode
 
 # So long a player waits while a table changes its owner; then they are asked to try again.
 HELD_SECONDS_MAX = 10.0
+# A snapshot takes less than half a millisecond to make.
+HELLOS_AT_ONCE_MAX = 20
 _encode = msgspec.json.Encoder().encode
 Waiting: TypeAlias = Coroutine[None, None, None]
 
@@ -83,10 +86,12 @@ class LocalGateway:
         self._announcer = announcer
         self._talk = talk
         self._decisions = decisions
+        self._hellos = Turnstile(HELLOS_AT_ONCE_MAX)
 
     async def enter(self, socket: Connection, table_id: UUID, version: int) -> TableLink:
         """Only the log is waited for. A socket that is here already has every frame: what it lacks is a snapshot."""
         await self._held(table_id)
+        await self._hellos.passed()
         live = self._find(socket, table_id)
         past = None
         if socket not in live.sockets:
