@@ -13,14 +13,14 @@ SCREENSHOTS ?=
 GAMES ?= 500
 TABLES ?= 2000
 SEED ?= 1
-MINUTES ?= 15
+MINUTES ?= 0
 UV_VERSION = 0.13.9
 BROWSER_TESTS = .venv/bin/pytest -rs tests/browser
 BROWSER_PICTURES = PYTHONPATH=tests/integration .venv/bin/python tests/browser/screenshots.py
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo web test browser check fix setup bench faults soak mutants documents lock clean
+.PHONY: help run demo web test browser check fix setup bench faults mutants documents lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -62,11 +62,8 @@ setup: ## .venv with what development needs
 bench: setup ## measure the targets: ROW=name for one of them
 	.venv/bin/python -m bench.run --row "$(ROW)"
 
-faults: setup ## hurt real processes under games, count what is lost: GAMES=500 TABLES=2000 SEED=1, 20 minutes
-	PYTHONPATH=tests/integration .venv/bin/python tests/faults/fault_run.py --games $(GAMES) --tables $(TABLES) --seed $(SEED)
-
-soak: setup ## thousands of tables played for a while, memory flat and no table stuck: MINUTES=15 TABLES=2000
-	PYTHONPATH=tests/integration .venv/bin/python tests/faults/soak.py --tables $(TABLES) --minutes $(MINUTES)
+faults: setup ## hurt real processes under games, count what is lost: GAMES=500 TABLES=2000 SEED=1 MINUTES=0
+	PYTHONPATH=tests/integration .venv/bin/python tests/faults/fault_run.py --games $(GAMES) --tables $(TABLES) --seed $(SEED) --minutes $(MINUTES)
 
 mutants: setup ## break pure code in many small ways, and see that a test notices each: PLACE=name for one part
 	.venv/bin/python tests/mutants/run.py $(PLACE)

@@ -21,7 +21,7 @@ from whole_games import BACKOFF, SEATS
 
 from darbar_client import Darbar, DarbarError, Player, TableSocket
 from darbar_client.demo.latencies import Latencies
-from darbar_client.demo.load import LoadPlayer, LoadResult
+from darbar_client.demo.load import THINK_SHARE_MAX, LoadPlayer, LoadResult
 from darbar_client.demo.playing import EVENTS_UNREAD_MAX
 from darbar_kit.testing import eventually
 from darbar_table.shards.placement import shard_of
@@ -29,9 +29,8 @@ from darbar_table.shards.placement import shard_of
 WAIT_SECONDS_MAX = 180.0
 GAME = "court_piece"
 TURN_SECONDS = 30
-# As people do: everybody decides in time, nobody at once.
+# In the middle; the slowest decide in time.
 THINK_SECONDS = 16.0
-THINK_SHARE_MIN, THINK_SHARE_MAX = 0.5, 1.5
 MIDDLE, NEARLY_ALL = 50, 99
 SEATING_AT_ONCE = 24
 TABLES_A_CLIENT = 100
@@ -80,9 +79,6 @@ class Thinker(LoadPlayer):
             await self.play()
         except DarbarError as error:
             self.failure = error
-
-    async def think(self) -> None:
-        await asyncio.sleep(self.think_seconds * self._thinking.uniform(THINK_SHARE_MIN, THINK_SHARE_MAX))
 
     async def _act(self) -> None:
         self.seen.clear()
@@ -181,46 +177,55 @@ async def crowd_at(
     """So many tables in these shards, with people who play at each."""
     crowd = Crowd(Book(random.Random(1)))
     began = time.monotonic()
-    async with AsyncExitStack() as ends:
-        seating = asyncio.Semaphore(SEATING_AT_ONCE)
+    async with AsyncExitStack() as ends, _Playing() as playing:
+        kind = noted_in(crowd.book, NotingSocket)
         clients = [
-            await ends.enter_async_context(
-                Darbar(stack.url, backoff=BACKOFF, web_socket_type=noted_in(crowd.book, NotingSocket))
-            )
+            await ends.enter_async_context(Darbar(stack.url, backoff=BACKOFF, web_socket_type=kind))
             for _ in range(0, tables, TABLES_A_CLIENT)
         ]
-        playing: list[asyncio.Task[None]] = []
+        seating = asyncio.Semaphore(SEATING_AT_ONCE)
 
         async def sit(number: int) -> list[Thinker]:
-            darbar = clients[number // TABLES_A_CLIENT]
             async with seating:
-                seats = await _seated(darbar, shards, people)
+                seats = await _seated(clients[number // TABLES_A_CLIENT], shards, people)
             return [
                 Thinker(*seat, random.Random(f"{number}/{at}"), think_seconds=think_seconds, result=crowd.result)
                 for at, seat in enumerate(seats)
             ]
 
-        async def begin(table: list[Thinker]) -> None:
-            async with seating:
-                await (table[-1].table.sit() if people == SEATS else table[0].table.start_now())
-            playing.extend(asyncio.create_task(player.play_on()) for player in table)
-
         crowd.tables = await asyncio.gather(*map(sit, range(tables)))
         seconds = time.monotonic() - began
         print(f"{tables} tables, {tables * people} sockets, after {seconds:.0f} s", flush=True)
-        await asyncio.gather(*map(begin, crowd.tables))
+        await asyncio.gather(*(playing.begin(table, seating) for table in crowd.tables))
         await lasts(THINK_SHARE_MAX * think_seconds)
         now = time.monotonic()
         print(f"everybody plays after {now - began:.0f} s", flush=True)
         await lasts(SETTLE_SECONDS)
         decided = crowd.decisions.since(now)
         print(f"{len(decided) / SETTLE_SECONDS:.0f} decisions a second, acknowledged {spread(decided)}", flush=True)
-        try:
-            yield crowd
-        finally:
-            for task in playing:
-                task.cancel()
-            await asyncio.wait(playing)
+        yield crowd
+
+
+class _Playing:
+    """Everybody who plays, until the block ends."""
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def begin(self, table: list[Thinker], seating: asyncio.Semaphore) -> None:
+        """With the last one who sits down; where seats stay free bots take them."""
+        async with seating:
+            await (table[-1].table.sit() if len(table) == SEATS else table[0].table.start_now())
+        self._tasks += [asyncio.create_task(player.play_on()) for player in table]
+
+    async def __aenter__(self) -> _Playing:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
 
 async def _seated(darbar: Darbar, shards: Collection[int], people: int) -> list[tuple[Player, TableSocket]]:

@@ -24,6 +24,7 @@ from audited import Audited, audited
 from fault_stack import FaultStack, fault_stack_behind_a_proxy, lasts
 from faults import Faults
 from seeded_games import EVERY_GAME, LOG, SHORT_GAMES, Compared, Plan, Row, SeededGame, opened
+from soak import soak
 from takeover import takeover
 from unruly_sockets import Book, UnrulySocket, noted_in
 from whole_games import BACKOFF, OTHERS_MAY_ENTER
@@ -262,7 +263,10 @@ async def main(asked: argparse.Namespace) -> int:
                 finally:
                     _keep_log(stack)
         if asked.tables:
-            code = max(code, await takeover(folder, tables=asked.tables))
+            if asked.minutes:
+                code = max(code, await soak(folder, asked.tables, seconds=asked.minutes * 60))
+            else:
+                code = max(code, await takeover(folder, tables=asked.tables))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"in {time.monotonic() - began:.0f} s")
@@ -275,5 +279,6 @@ if __name__ == "__main__":
     parser.add_argument("--games", type=int, default=500, help="how many at least (500); 0: none")
     parser.add_argument("--at-once", type=int, default=16, help="tables where games are played (16)")
     parser.add_argument("--tables", type=int, default=2000, help="open tables that are taken over (2000); 0: none")
+    parser.add_argument("--minutes", type=float, default=0, help="those are only played for so long, not taken over")
     parser.add_argument("--short", action="store_true", help="eight faults once, and short games only")
     sys.exit(uvloop.run(main(parser.parse_args())))

@@ -1,25 +1,19 @@
-"""Plays thousands of tables for many minutes and says whether anything grew or stood still: `make soak MINUTES=15`.
+"""Plays thousands of tables for many minutes and says whether anything grew or stood still: `make faults MINUTES=15`.
 
 Nothing is hurt. Ends with 1 when the memory of a process of Darbar grew, a table was stuck, or a move was lost.
 """
 
 from __future__ import annotations
 
-import argparse
-import shutil
 import statistics
-import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped,unused-ignore]
-import uvloop
 from crowd import SETTINGS, TURN_SECONDS, Crowd, crowd_at, people_allowed, spread
 from fault_stack import fault_stack, lasts
-from whole_games import OTHERS_MAY_ENTER
 
 from darbar_table.shards.placement import SHARDS
 
@@ -93,20 +87,17 @@ class Watch:
                 print(f"stuck: {table.table_id} at {version}", flush=True)
 
 
-async def soak(folder: Path, asked: argparse.Namespace) -> int:
+async def soak(folder: Path, tables: int, *, seconds: float) -> int:
     """Prints what was seen; 1 when it was not flat, or a table was stuck, or a move lost."""
-    people = people_allowed(asked.tables)
+    people = people_allowed(tables)
     memory = Memory()
     async with fault_stack(folder, "--processes", "--tables", "2", **SETTINGS) as stack:
         assert stack.run is not None
         processes = {"gateway": psutil.Process(stack.run.pid), **stack.run.children()}
-        async with crowd_at(
-            stack, tables=asked.tables, people=people, shards=range(SHARDS), think_seconds=asked.think_seconds
-        ) as crowd:
+        async with crowd_at(stack, tables=tables, people=people, shards=range(SHARDS)) as crowd:
             watch, before = Watch(crowd), await stack.metric(EVENTS)
             began = time.monotonic()
-            await _watched(asked.minutes * 60, crowd, watch, memory, processes)
-            seconds = time.monotonic() - began
+            await _watched(seconds, crowd, watch, memory, processes)
             events = await stack.metric(EVENTS) - before
             decided = crowd.decisions.since(began)
             print(f"{events:.0f} events in {seconds:.0f} s, {events / seconds:.0f} a second")
@@ -133,20 +124,3 @@ async def _watched(
             print(f"         {len(decided)} decisions of this minute acknowledged {spread(decided)}", flush=True)
             told = now
         await lasts(SAMPLE_SECONDS)
-
-
-async def main(asked: argparse.Namespace) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="darbar-soak-"))
-    folder.chmod(OTHERS_MAY_ENTER)
-    try:
-        return await soak(folder, asked)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=2000, help="with four players each (2000)")
-    parser.add_argument("--minutes", type=float, default=15.0, help="how long they play when all have sat down (15)")
-    parser.add_argument("--think-seconds", type=float, default=16.0, help="before each decision, in the middle (16)")
-    sys.exit(uvloop.run(main(parser.parse_args())))

@@ -21,6 +21,8 @@ TABLES_MAX = 5000
 # More at once would measure how accounts are made, and be refused by limits.
 STARTING_AT_ONCE_MAX = 20
 TELL_SECONDS = 10.0
+# As people do: nobody decides at once, and nobody takes all of their turn.
+THINK_SHARE_MIN, THINK_SHARE_MAX = 0.5, 1.5
 LONG_BACKOFF = Backoff(http_seconds=120.0, socket_seconds=120.0, command_seconds=120.0)
 
 
@@ -67,6 +69,9 @@ class LoadPlayer(Participant):
 
     async def look(self) -> None:
         """There is nobody who would check the view."""
+
+    async def think(self) -> None:
+        await asyncio.sleep(self.think_seconds * self._thinking.uniform(THINK_SHARE_MIN, THINK_SHARE_MAX))
 
     async def decide(self) -> None:
         self.seen.clear()
