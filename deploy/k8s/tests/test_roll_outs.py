@@ -31,6 +31,8 @@ from darbar_table.engine.node import DRAIN_SECONDS_MAX, new_process_id
 
 PRODUCTION = "overlays/production"
 RESERVE_SECONDS = 10
+# Whatever answers players' requests, or what these wait for.
+ANSWERING = (*(service.name for service in ALL), "web")
 PATHS = (
     "/play/tables/7d3f/socket",
     "/v1/tables/7d3f/replay",
@@ -48,6 +50,9 @@ PATHS = (
     "/metrics",
     "/healthz",
     "/readyz",
+    "/",
+    "/assets/index.js",
+    "/t/7d3f",
 )
 
 
@@ -98,11 +103,11 @@ async def test_the_nats_server_takes_its_configuration(folder: str, tmp_path: Pa
 
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_a_pod_that_goes_has_time_to_answer_store_and_hand_over(folder: str) -> None:
-    for service in ALL:
-        workload = of_service(folder, service.name)
+    for name in ANSWERING:
+        workload = of_service(folder, name)
         (container,) = containers_of(workload)
         still_asked = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-        draining = DRAIN_SECONDS_MAX if service.name == "table" else 0
+        draining = DRAIN_SECONDS_MAX if name == "table" else 0
         needed = still_asked + draining + SHUTDOWN_SECONDS + RESERVE_SECONDS
 
         assert still_asked >= 2 * container["readinessProbe"]["periodSeconds"]
@@ -118,9 +123,9 @@ def test_a_new_pod_may_take_as_long_as_loading_its_tables_takes(folder: str) -> 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_pods_are_replaced_one_at_a_time_and_never_all_evicted(folder: str) -> None:
-    for service in ALL:
-        workload = of_service(folder, service.name)
-        assert one(folder, "PodDisruptionBudget", service.name)["spec"]["maxUnavailable"] == 1
+    for name in ANSWERING:
+        workload = of_service(folder, name)
+        assert one(folder, "PodDisruptionBudget", name)["spec"]["maxUnavailable"] == 1
         assert workload["spec"]["minReadySeconds"] > 0
         if workload["kind"] == "Deployment":
             at_once = workload["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"]
@@ -130,11 +135,8 @@ def test_pods_are_replaced_one_at_a_time_and_never_all_evicted(folder: str) -> N
 
 
 def test_pods_of_a_service_are_spread_over_zones_and_nodes() -> None:
-    for service in ALL:
-        keys = [
-            spread["topologyKey"]
-            for spread in pod_of(of_service(PRODUCTION, service.name))["topologySpreadConstraints"]
-        ]
+    for name in ANSWERING:
+        keys = [spread["topologyKey"] for spread in pod_of(of_service(PRODUCTION, name))["topologySpreadConstraints"]]
         assert keys == ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
 
 
@@ -169,8 +171,8 @@ def test_each_table_pod_that_may_be_has_a_route_for_its_sockets() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_paths_lead_to_the_service_that_answers_them(path: str) -> None:
-    assert backends(path) == ([owner(path)] if owner(path) else [])
+def test_paths_lead_to_the_service_that_answers_them_and_others_to_the_web_client(path: str) -> None:
+    assert backends(path) == [owner(path) or "web"]
 
 
 def test_routes_lead_to_services_that_are_there() -> None:
@@ -194,6 +196,12 @@ def test_policies_let_each_service_reach_what_its_settings_name() -> None:
         asked = {port for policy in policies_of(workload) for port in ports_from(policy)}
         assert asked == {8080}
     assert {5432} <= {port for policy in policies_with("migrations") for port in ports_to(policy)}
+
+
+def test_the_web_client_is_reached_and_reaches_nobody() -> None:
+    policies = policies_of(of_service(PRODUCTION, "web"))
+    assert {port for policy in policies for port in ports_to(policy)} == {53}
+    assert {port for policy in policies for port in ports_from(policy)} == {8080}
 
 
 def policies_with(name: str) -> list[Manifest]:

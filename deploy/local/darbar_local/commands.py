@@ -21,11 +21,11 @@ from darbar_contracts.tables import OperateTable, OperatorAction, TableOperated,
 from darbar_kit import logs, service
 from darbar_kit.embedded import nats_rights
 from darbar_kit.errors import Unavailable
-from darbar_kit.settings import SettingsInvalid, environment, load
+from darbar_kit.settings import environment, load
 from darbar_local.child_processes import write_pid_file
-from darbar_local.console import Progress, print_error, print_line
-from darbar_local.exit_codes import ExitCode, Failure, failures_told
-from darbar_local.gateway.many_processes import build_gateway
+from darbar_local.console import Progress, print_line
+from darbar_local.exit_codes import ExitCode, Failure, exit_code_of, failures_told
+from darbar_local.gateway.many_processes import WEB, build_gateway
 from darbar_local.operators import administrators, audits, backups, cells, cluster, databases, load_run
 from darbar_local.operators.admin_bus import ANSWER_SECONDS_MAX, admin_bus, admin_nats_url
 from darbar_local.restarts import Restarts
@@ -71,35 +71,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
     parser = command_parser()
     asked = parser.parse_args(arguments)
-    try:
-        match asked.command:
-            case "up":
-                _up(asked)
-            case "serve":
-                _serve(asked, BY_NAME[asked.service])
-            case "gateway":
-                _serve_gateway()
-            case "thaw" | "void":
-                _operate(asked)
-            case "announce" | "drain":
-                _change_maintenance(asked)
-            case "rebuild":
-                _rebuild_statistics(asked)
-            case name if name in RUNS:
-                RUNS[name](asked)
-            case "rights":
-                print_line(_rights())
-            case "version":
-                print_line(_version())
-            case _:
-                parser.print_help()
-    except Failure as failure:
-        print_error(str(failure))
-        return failure.code
-    except SettingsInvalid as error:
-        print_error("; ".join(error.problems))
-        return ExitCode.SETTINGS_WRONG
-    return ExitCode.FINE
+    return exit_code_of(lambda: _run(asked, parser))
+
+
+def _run(asked: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    match asked.command:
+        case "up":
+            _up(asked)
+        case "serve":
+            _serve(asked, BY_NAME[asked.service])
+        case "gateway":
+            _serve_gateway()
+        case "thaw" | "void":
+            _operate(asked)
+        case "announce" | "drain":
+            _change_maintenance(asked)
+        case "rebuild":
+            _rebuild_statistics(asked)
+        case name if name in RUNS:
+            RUNS[name](asked)
+        case "rights":
+            print_line(_rights())
+        case "version":
+            print_line(_version())
+        case _:
+            parser.print_help()
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -240,7 +236,7 @@ def _gateway_of(settings: GatewaySettings) -> web.Application:
         "wallet": settings.wallet,
         "media": settings.media,
     }
-    return build_gateway(base_urls, Restarts(), Path(settings.web))
+    return build_gateway(base_urls | ({WEB: settings.web} if settings.web else {}), Restarts())
 
 
 def _operate(asked: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """Why `darbar` ends with something else than 0. Open this to add a way to fail, or to look an exit code up."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
@@ -12,6 +12,7 @@ from darbar_kit.database import StorageUnsafe
 from darbar_kit.errors import Unavailable
 from darbar_kit.service import CannotListen
 from darbar_kit.settings import SettingsInvalid
+from darbar_local.console import print_error
 
 
 class ExitCode(IntEnum):
@@ -40,6 +41,19 @@ class Failure(Exception):
     def __init__(self, code: ExitCode, message: str) -> None:
         self.code = code
         super().__init__(message)
+
+
+def exit_code_of(run: Callable[[], None]) -> int:
+    """Runs a command. What ends it before its time is one line on stderr."""
+    try:
+        run()
+    except Failure as failure:
+        print_error(str(failure))
+        return failure.code
+    except SettingsInvalid as error:
+        print_error("; ".join(error.problems))
+        return ExitCode.SETTINGS_WRONG
+    return ExitCode.FINE
 
 
 @contextmanager

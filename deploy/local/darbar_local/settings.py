@@ -14,6 +14,7 @@ from darbar_local.wiring import READY_SECONDS_MAX, example, variables
 PREFIX = "DARBAR_"
 ADMIN_PREFIX = "DARBAR_ADMIN_"
 GATEWAY_PREFIX = "DARBAR_GATEWAY_"
+WEB_PREFIX = "DARBAR_WEB_"
 # Of test runs; whoever starts `darbar` in one need not hide them.
 _OF_TESTS = "DARBAR_TEST_"
 
@@ -56,13 +57,19 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 class GatewaySettings(ServeSettings, frozen=True, kw_only=True):
     """Read from DARBAR_GATEWAY_TABLE and so on: for each service where its processes are, as `http://host:port`. `web`
-    has the built web client, if there is one."""
+    is where the web client is served, if anywhere."""
 
     lobby: tuple[str, ...]
     table: tuple[str, ...]
     wallet: tuple[str, ...]
     media: tuple[str, ...]
-    web: str = "web/dist"
+    web: tuple[str, ...] = ()
+
+
+class WebSettings(ServeSettings, frozen=True, kw_only=True):
+    """Read from DARBAR_WEB_FOLDER and so on: `folder` has the built web client."""
+
+    folder: str = "web/dist"
 
 
 class MigrateSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +112,13 @@ def load_up(environ: Mapping[str, str]) -> UpSettings:
             service.settings(variables(service, wiring, address="127.0.0.1:1", given=environ))
         except SettingsInvalid as error:
             problems += error.problems
-    own = [*names(UpSettings, PREFIX), *names(AdminSettings, ADMIN_PREFIX), *names(GatewaySettings, GATEWAY_PREFIX)]
+    commands = (
+        (UpSettings, PREFIX),
+        (AdminSettings, ADMIN_PREFIX),
+        (GatewaySettings, GATEWAY_PREFIX),
+        (WebSettings, WEB_PREFIX),
+    )
+    own = [name for settings_type, prefix in commands for name in names(settings_type, prefix)]
     known = [*own, *(name for service in ALL for name in _names_of(service))]
     problems += unknown(_without_tests(environ), known, prefix=PREFIX)
     if problems:

@@ -10,8 +10,12 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from darbar_local.exit_codes import ExitCode, Failure
+from darbar_local.gateway.many_processes import WEB, build_gateway
 from darbar_local.gateway.one_process import build_root
+from darbar_local.gateway.web_server import build_web
 from darbar_local.restarts import Restarts
+from darbar_local.settings import WebSettings
 
 PAGE = "<!doctype html><title>Darbar</title>"
 SCRIPT = "export const a = 1;" * 50
@@ -81,3 +85,55 @@ async def test_without_a_built_client_a_page_says_how_to_build_it(tmp_path: Path
     async for session in serve(tmp_path / "nothing"):
         async with session.get("/") as page:
             assert "make web" in await page.text()
+
+
+@pytest.fixture
+async def alone(built: Path) -> AsyncIterator[TestServer]:
+    """As its own image serves it."""
+    server = TestServer(build_web(WebSettings(folder=str(built))))
+    await server.start_server()
+    yield server
+    await server.close()
+
+
+async def test_alone_it_is_served_the_same_way_and_says_that_it_is_well(alone: TestServer) -> None:
+    async with aiohttp.ClientSession(alone.make_url("/")) as session:
+        async with session.get("/") as page:
+            assert await page.text() == PAGE
+            assert page.headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+        for path, status in (("/healthz", "alive"), ("/readyz", "ready")):
+            async with session.get(path) as answered:
+                assert (answered.status, (await answered.json())["status"]) == (200, status)
+        for path in ("/metrics", "/v1/games"):
+            async with session.get(path) as answered:
+                assert answered.status == 404
+
+
+async def test_a_gateway_asks_whoever_serves_it_for_what_belongs_to_no_service(alone: TestServer) -> None:
+    gateway = build_gateway({WEB: [str(alone.make_url("")).rstrip("/")]}, Restarts())
+    async with TestServer(gateway) as server, aiohttp.ClientSession(server.make_url("/")) as session:
+        async with session.get("/") as page:
+            assert await page.text() == PAGE
+        async with session.get("/assets/index-1a2b.js") as script:
+            assert (await script.text(), script.headers["Content-Encoding"]) == (SCRIPT, "gzip")
+        async with session.get("/v1/games") as answered:
+            assert answered.status == 404
+        async with session.get("/readyz") as answered:
+            assert (await answered.json())["missing"] == []
+        async with session.get("/metrics") as answered:
+            assert answered.status == 200
+
+
+async def test_a_gateway_tells_that_whoever_serves_it_is_away() -> None:
+    gateway = build_gateway({WEB: ["http://127.0.0.1:1"]}, Restarts())
+    async with TestServer(gateway) as server, aiohttp.ClientSession(server.make_url("/")) as session:
+        async with session.get("/readyz") as answered:
+            assert (await answered.json())["missing"] == ["web: process"]
+        async with session.get("/") as page:
+            assert page.status == 503
+
+
+def test_alone_it_does_not_start_where_no_client_was_built(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="has no built web client") as failed:
+        build_web(WebSettings(folder=str(tmp_path)))
+    assert failed.value.code is ExitCode.SETTINGS_WRONG

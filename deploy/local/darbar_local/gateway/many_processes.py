@@ -24,6 +24,8 @@ from darbar_local.services import owner
 
 BODY_BYTES_MAX = 1024 * 1024
 PLACES_REMEMBERED_MAX = 1000
+# Among the base URLs: whoever serves the web client, and is asked for whatever belongs to no service.
+WEB = "web"
 
 _NAMED_PROCESS = re.compile(r"/play/at/([^/]+)/")
 
@@ -31,11 +33,13 @@ _NAMED_PROCESS = re.compile(r"/play/at/([^/]+)/")
 def build_gateway(
     base_urls: Mapping[str, Sequence[str]], restarts: Restarts, web_folder: Path | None = None
 ) -> web.Application:
-    """`base_urls`: for each service, where its processes are."""
+    """`base_urls`: for each service, where its processes are. Without WEB among them the client comes from a folder."""
     app = web.Application(middlewares=[errors_middleware], client_max_size=BODY_BYTES_MAX)
     gateway = Gateway(base_urls, restarts)
     app.cleanup_ctx.append(gateway.open)
-    app.add_routes(origin.routes(gateway, web_folder))
+    if WEB not in base_urls:
+        app.add_routes(origin.page_routes(web_folder))
+    app.add_routes(origin.status_routes(gateway))
     app.router.add_route("*", "/{path:.*}", gateway.handle)
     return app
 
@@ -67,7 +71,7 @@ class Gateway:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Any path that isn't the gateway's own."""
-        places = self._base_urls.get(owner(request.path), ())
+        places = self._base_urls.get(owner(request.path) or WEB, ())
         if not places:
             raise web.HTTPNotFound
         if named := _NAMED_PROCESS.match(request.path):
@@ -97,7 +101,7 @@ class Gateway:
         """What is missing in any process."""
         said = [
             f"{name}: {thing}"
-            for name, base_url in self._named_places()
+            for name, base_url in _named_places(self._base_urls)
             for thing in await origin.ask_missing(self._session, base_url)
         ]
         return [*said, *self._restarts.missing()]
@@ -109,7 +113,9 @@ class Gateway:
     async def metrics(self) -> bytes:
         """What all processes have counted."""
         pages: dict[str, str] = {}
-        for name, base_url in self._named_places():
+        # Whoever serves the web client counts nothing.
+        services = {name: base_urls for name, base_urls in self._base_urls.items() if name != WEB}
+        for name, base_url in _named_places(services):
             # One that doesn't answer must not hide what the others have counted.
             with contextlib.suppress(aiohttp.ClientError, TimeoutError):
                 async with self._session.get(f"{base_url}/metrics", timeout=origin.ASKING) as answered:
@@ -117,10 +123,11 @@ class Gateway:
         counted = {name: parsed(page) for name, page in pages.items()}
         return render({**counted, NAME: collected(self._restarts.registry)})
 
-    def _named_places(self) -> list[tuple[str, str]]:
-        """A service with several processes gets a number behind its name."""
-        return [
-            (f"{service}-{number}" if len(base_urls) > 1 else service, base_url)
-            for service, base_urls in self._base_urls.items()
-            for number, base_url in enumerate(base_urls, 1)
-        ]
+
+def _named_places(places: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """A service with several processes gets a number behind its name."""
+    return [
+        (f"{service}-{number}" if len(base_urls) > 1 else service, base_url)
+        for service, base_urls in places.items()
+        for number, base_url in enumerate(base_urls, 1)
+    ]

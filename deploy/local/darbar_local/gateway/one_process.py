@@ -19,7 +19,7 @@ def build_root(
 ) -> web.Application:
     """Each app keeps its own middlewares, start and cleanup, and sees the whole path as it does alone."""
     root = web.Application(middlewares=[errors_middleware])
-    root.add_routes(origin.routes(OneProcess(apps, restarts), web_folder))
+    root.add_routes([*origin.page_routes(web_folder), *origin.status_routes(OneProcess(apps, restarts))])
     for name, app in apps.items():
         _mount(root, app, name)
     return root

@@ -72,8 +72,8 @@ async def ask_missing(session: aiohttp.ClientSession, base_url: str) -> list[str
     return ["process"] if said is None else said
 
 
-def routes(status: Status, web_folder: Path | None) -> list[web.RouteDef]:
-    """The same in every wiring that has one port. `web_folder` has the built web client, if there is one."""
+def status_routes(status: Status) -> list[web.RouteDef]:
+    """The same in every wiring that has one port."""
 
     async def healthz(request: web.Request) -> web.Response:
         things = await status.failing(request)
@@ -86,13 +86,14 @@ def routes(status: Status, web_folder: Path | None) -> list[web.RouteDef]:
     async def metrics(_request: web.Request) -> web.Response:
         return web.Response(body=await status.metrics(), headers={"Content-Type": CONTENT_TYPE})
 
+    return [web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", metrics)]
+
+
+def page_routes(web_folder: Path | None) -> list[web.RouteDef]:
+    """The built web client, when it is in this folder; else a page that says how to build it."""
+
     async def welcome(_request: web.Request) -> web.Response:
         return web.Response(text=_HEAD + _WELCOME, content_type="text/html")
 
     client = [] if web_folder is None else web_client.routes(web_folder)
-    return [
-        *(client or [web.get("/", welcome)]),
-        web.get("/healthz", healthz),
-        web.get("/readyz", readyz),
-        web.get("/metrics", metrics),
-    ]
+    return client or [web.get("/", welcome)]
