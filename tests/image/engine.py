@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from darbar_kit.settings import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "tested"
@@ -61,7 +62,6 @@ class Container:
     process: asyncio.subprocess.Process
     log: Path
     address: str = ""
-    codes: list[int] = field(default_factory=list)
 
     def text(self) -> str:
         return self.log.read_text(errors="replace")[-LOG_CHARACTERS_MAX:]
@@ -106,7 +106,7 @@ async def start(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env={**os.environ, **variables},
+            env={**environment(), **variables},
         )
     return Container(options[0].partition("=")[2], engine, process, log)
 
@@ -133,7 +133,7 @@ def build_images() -> Engine:
         ["bash", str(ROOT / "deploy/image.sh"), VERSION],
         capture_output=True,
         text=True,
-        env={**os.environ, "BASE": base},
+        env={**environment(), "BASE": base},
         timeout=BUILD_SECONDS_MAX,
         check=False,
     )

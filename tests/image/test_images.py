@@ -143,9 +143,9 @@ async def test_the_gateway_leads_to_the_services_and_to_the_web_client(composed:
             assert page.headers["Content-Encoding"] == "gzip"
 
 
-async def test_a_game_with_a_bot_is_played_to_its_end_through_the_gateway(composed: Composed) -> None:
-    """One round, for a bot takes its time over each card."""
-    command = ("python3", "-m", "darbar_client.demo", "--bots", "1", "--points", "1", "--url", composed.gateway)
+async def test_a_whole_game_is_played_through_the_gateway(composed: Composed) -> None:
+    """Without bots, which take their time over each card."""
+    command = ("python3", "-m", "darbar_client.demo", "--url", composed.gateway)
     options = ["--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", f"--entrypoint={command[0]}"]
     played = await asyncio.create_subprocess_exec(
         *composed.engine.command(as_tested("darbar"), options, command[1:]),
