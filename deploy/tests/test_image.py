@@ -42,9 +42,12 @@ def test_the_images_are_on_one_base_ask_nobody_and_are_not_root() -> None:
     targets = dict(re.findall(r"^FROM (.*) AS (.*)$", stage, re.MULTILINE)[0][::-1] for stage in stages)
 
     assert "\nARG BASE=python:3.11.14-slim-bookworm\n" in first
-    assert targets == dict.fromkeys(("web-installed", "darbar-web", "installed", "darbar"), "${BASE}")
-    for stage in stages:
-        assert ("RUN " in stage) == ("--no-index" in stage) == ("USER 10001:10001" not in stage)
+    behind = dict.fromkeys(("compiled", "web-installed", "installed"), "${BASE}")
+    assert targets == {**behind, "darbar-web": "compiled", "darbar": "compiled"}
+    for name, stage in zip(targets, stages, strict=True):
+        assert ("USER 10001:10001" in stage) == (name not in behind)
+        assert ("RUN " in stage) == (name in behind)
+        assert ("pip" in stage) == ("--no-index" in stage)
         assert not re.search(r"apt-get|curl|ADD |# syntax", stage)
 
 
@@ -58,9 +61,10 @@ def test_each_image_has_what_it_serves_and_nothing_else() -> None:
 def test_the_build_sees_only_what_the_image_takes() -> None:
     seen = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     copied = {text.split()[0] for name, text in dockerfile() if name == "COPY" and not text.startswith("--from")}
+    mounted = set(re.findall(r"--mount=type=bind,source=([^,]+),", (ROOT / "deploy/Dockerfile").read_text()))
 
     assert (ROOT / ".dockerignore").read_text().startswith("*\n")
-    assert sorted(seen) == sorted(copied)
+    assert sorted(seen) == sorted(copied | mounted)
 
 
 def test_every_package_of_the_project_is_in_the_image() -> None:
