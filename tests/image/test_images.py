@@ -157,8 +157,8 @@ async def test_a_whole_game_is_played_through_the_gateway(composed: Composed) ->
     assert played.returncode == 0, said.decode()
 
 
-@pytest.mark.parametrize("folder", JOBS)
-async def test_jobs_of_a_roll_out_find_nothing_left_to_do(composed: Composed, folder: str) -> None:
+@pytest.mark.parametrize("jobs", JOBS)
+async def test_jobs_of_a_roll_out_find_nothing_left_to_do(composed: Composed, jobs: str) -> None:
     """What a cluster runs, in databases that are as they should be."""
 
     async def run(arguments: list[str], given: dict[str, str]) -> None:
@@ -169,9 +169,9 @@ async def test_jobs_of_a_roll_out_find_nothing_left_to_do(composed: Composed, fo
         assert ran.returncode == 0, said.decode()
 
     async with asyncio.TaskGroup() as tasks:
-        for workload in workloads(folder):
+        for workload in workloads(jobs):
             *_, container = containers_of(workload)
-            tasks.create_task(run(container["args"], urls_here(composed, environment_of(folder, container))))
+            tasks.create_task(run(container["args"], urls_here(composed, environment_of(jobs, container))))
 
 
 def urls_here(composed: Composed, given: dict[str, str]) -> dict[str, str]:
