@@ -19,6 +19,10 @@ from bench.rows import Row, read_results, short, target_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = re.compile(r"(<!-- figures -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+HOW_TO_READ = (
+    "Only ratios mean anything. The last column is how many of the cores everybody else used meanwhile: where it is more",
+    "than a few hundredths, latencies and all that counts wall time are spoilt.",
+)
 # Of README.md, with what people who have never seen the others would call them.
 SHORT = {
     "serving": "moves for a CPU-second of the table process: checked, stored, sent to four players",
@@ -50,7 +54,7 @@ MEMORY = re.compile(rf"{TABLES_A_PROCESS:,} tables needs [\d,]+ MiB")
 def whole(rows: list[Row]) -> str:
     """The machine and every row, as Markdown."""
     head = ["| row | value | reference | ratio | target | | others' cores |", "|---|---|---|---|---|---|---|"]
-    return "\n".join([*described(), "", *head, *map(_line, rows)])
+    return "\n".join([*described(), *HOW_TO_READ, "", *head, *map(_line, rows)])
 
 
 def _line(row: Row) -> str:
