@@ -20,8 +20,8 @@ from bench.rows import Row, read_results, short, target_of
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = re.compile(r"(<!-- figures -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 HOW_TO_READ = (
-    "Only ratios mean anything. The last column is how many of the cores everybody else used meanwhile: where it is more",
-    "than a few hundredths, latencies and all that counts wall time are spoilt.",
+    "Only ratios mean anything. The last column is how many of the cores everybody else used meanwhile: where it is",
+    "more than a few hundredths, latencies and all that counts wall time are spoilt.",
 )
 # Of README.md, with what people who have never seen the others would call them.
 SHORT = {

@@ -1,6 +1,6 @@
 """Moves for a second of CPU with two table processes, beside one. Open this about the row of two processes.
 
-    python -m bench.processes_bench [--seconds 6] [--turns 3] [--tables 100]
+    python -m bench.processes_bench [--seconds 4] [--turns 4] [--tables 100]
 
 CPU is that of the table processes and of PostgreSQL. For each turn a second process comes, takes its half of the tables
 over from the first, and leaves again. Players' sockets go to the process that has their table.
@@ -53,4 +53,4 @@ def row(one: Turns, two: Turns) -> Row:
 
 
 if __name__ == "__main__":
-    sys.exit(main(bench, __doc__, seconds=6.0, turns=3, tables=100))
+    sys.exit(main(bench, __doc__, seconds=4.0, turns=4, tables=100))
