@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import heapq
+import functools
 import math
 import random
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context as _copy_context
+from heapq import heappop, heappush
 from typing import Any, TypeVar
 
 TURNS_AT_THE_END_MAX = 1_000
@@ -40,33 +42,22 @@ class Process:
         return f"<process {self.name}>"
 
 
-class Step:
-    """A callback that waits for its turn, or for its time."""
+class Step(functools.partial[object]):
+    """A callback in its context, which waits for its turn or for its time."""
 
-    __slots__ = ("_args", "_callback", "_context", "_is_cancelled", "_when")
-
-    def __init__(
-        self, callback: Callable[..., object], args: tuple[Any, ...], context: contextvars.Context | None, when: float
-    ) -> None:
-        self._callback = callback
-        self._args = args
-        self._context = contextvars.copy_context() if context is None else context
-        self._is_cancelled = False
-        self._when = when
-
-    def when(self) -> float:
-        return self._when
+    is_cancelled = False
 
     def cancel(self) -> None:
-        self._is_cancelled = True
+        self.is_cancelled = True
 
     def cancelled(self) -> bool:
-        return self._is_cancelled
+        return self.is_cancelled
 
 
 class SimulatedTask(asyncio.Task[Any]):
     """Its hash is its number: what asyncio keeps in sets comes out in the same order each time."""
 
+    __slots__ = ("number",)
     number: int
 
     def __new__(cls, _work: object, *, loop: VirtualLoop, **_named: Any) -> SimulatedTask:
@@ -87,6 +78,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.world = Process("world")
         self.current = self.world
         self.processes = [self.world]
+        self._busy: list[Process] = []  # those that have something to do
         self.is_over = False
         self.faults: list[str] = []
         self._timers: list[tuple[float, int, Step, Process]] = []
@@ -101,11 +93,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     # What asyncio asks of a loop.
 
+    # What it calls is no function of Python: it is asked with each future.
+    get_debug = staticmethod(bool)
+
     def time(self) -> float:
         return self.now
-
-    def get_debug(self) -> bool:
-        return False
 
     def is_running(self) -> bool:
         return True
@@ -126,7 +118,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
     ) -> Step:
-        step = Step(callback, args, context, self.now)
+        step = Step((_copy_context() if context is None else context).run, callback, *args)
         self.current.ready.append(step)
         return step
 
@@ -157,9 +149,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
         context: contextvars.Context | None = None,
     ) -> Step:
         """At a time, in a process; not at all if it is dead by then."""
-        step = Step(callback, args, context, when)
+        step = Step((_copy_context() if context is None else context).run, callback, *args)
         self._numbers += 1
-        heapq.heappush(self._timers, (when, self._numbers, step, process))
+        heappush(self._timers, (when, self._numbers, step, process))
         return step
 
     def add(self, process: Process) -> Process:
@@ -177,6 +169,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         before, self.current = self.current, process
         self.create_task(work).add_done_callback(self._note_failure)
         self.current = before
+        self._note_busy(process)
+
+    def _note_busy(self, process: Process) -> None:
+        if process.ready and process not in self._busy:
+            self._busy.append(process)
 
     def _note_failure(self, task: asyncio.Task[None]) -> None:
         if not self.is_over and not task.cancelled() and task.exception() is not None:
@@ -187,8 +184,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
         process.is_dead = True
         self._left.extend(process.ready)
         process.ready.clear()
-        if process in self.processes:
-            self.processes.remove(process)
+        for those in (self.processes, self._busy):
+            if process in those:
+                those.remove(process)
 
     def run_until(self, condition: Callable[[], bool], *, time_max: float) -> bool:
         """Whether the condition came true in time; it is looked at every LOOK_SECONDS."""
@@ -215,6 +213,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             for process in self.processes:
                 grave.ready.extend(process.ready)
             self.processes = [grave]
+            self._busy = [grave]
             self._timers.clear()
             for task in self._made:
                 if not task.done():
@@ -229,24 +228,24 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _turn(self) -> bool:
         """Everybody does what there is to do now, then the clock jumps. False: nobody will ever have anything to do."""
-        now = self.now
+        busy = self._busy
         for _ in range(TURNS_WITHOUT_TIME_MAX):
-            able = None
-            for process in self.processes:
-                if process.ready and process.awake_at <= now:
-                    if able is not None:
-                        able = self._drawn()
-                        break
-                    able = process
-            if able is None:
+            if not busy:
+                return self._wait()
+            able = busy[0] if len(busy) == 1 else self._drawn()
+            if able is None or able.awake_at > self.now:
                 return self._wait()
             self._run(able)
+            if not able.ready and able in busy:
+                busy.remove(able)
         raise AssertionError("time does not pass any more")
 
-    def _drawn(self) -> Process:
+    def _drawn(self) -> Process | None:
         """One of those that could go on."""
         able = [process for process in self.processes if process.ready and process.awake_at <= self.now]
-        return able[int(self.dice.random() * len(able))]
+        if len(able) > 1:
+            return able[int(self.dice.random() * len(able))]
+        return able[0] if able else None
 
     def _run(self, process: Process) -> None:
         """What is ready; what that makes ready waits for the next turn of this process."""
@@ -255,13 +254,12 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self._run_with_care(process)
         else:
             # What dies here is another one, or has died of what it did and has nothing more to do.
-            popleft = ready.popleft
             for _ in range(len(ready)):
                 if not ready:
                     break
-                step = popleft()
-                if not step._is_cancelled:
-                    step._context.run(step._callback, *step._args)
+                step = ready.popleft()
+                if not step.is_cancelled:
+                    step()
         self.current = self.world
 
     def _run_with_care(self, process: Process) -> None:
@@ -270,8 +268,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if not process.ready:
                 break
             step = process.ready.popleft()
-            if not step._is_cancelled:
-                step._context.run(step._callback, *step._args)
+            if not step.is_cancelled:
+                step()
             self._age(process)
 
     def _age(self, process: Process) -> None:
@@ -280,23 +278,26 @@ class VirtualLoop(asyncio.BaseEventLoop):
             process.steps_to_live = None
             self.current = self.world
             process.dies()
+            self._note_busy(self.world)
 
     def _wait(self) -> bool:
         """The clock jumps to what comes next, and that becomes ready."""
-        timers = self._timers
-        while timers and (timers[0][2]._is_cancelled or timers[0][3].is_dead):
-            heapq.heappop(timers)
+        timers, busy = self._timers, self._busy
+        while timers and (timers[0][2].is_cancelled or timers[0][3].is_dead):
+            heappop(timers)
         following = timers[0][0] if timers else math.inf
-        for process in self.processes:
-            if process.ready and process.awake_at < following:
+        for process in busy:
+            if process.awake_at < following:
                 following = process.awake_at  # It has been stopped, with something to do.
         if following == math.inf:
             return False
         self.now = now = max(self.now, following)
         while timers and timers[0][0] <= now:
-            _, _, step, process = heapq.heappop(timers)
-            if not process.is_dead and not step._is_cancelled:
+            _, _, step, process = heappop(timers)
+            if not process.is_dead and not step.is_cancelled:
                 process.ready.append(step)
+                if process not in busy:
+                    busy.append(process)
         return True
 
 

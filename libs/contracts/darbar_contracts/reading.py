@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any, get_type_hints
 
@@ -40,12 +41,19 @@ def _decision_frame(kind: str, decision: type[Any]) -> type[Frame]:
     return made
 
 
+@cache
+def _decision_frames() -> Mapping[str, type[Frame]]:
+    """By kind, made once in a process: to make a class takes long."""
+    decisions = {kind: decision for game in ALL for kind, decision in game.decisions.items()}
+    return {kind: _decision_frame(kind, decision) for kind, decision in decisions.items()}
+
+
 class DecisionFrames:
     """The frames of every decision of every game, made from the registry: a new game needs no line here."""
 
     def __init__(self) -> None:
         decisions = {kind: decision for game in ALL for kind, decision in game.decisions.items()}
-        self.by_kind = {kind: _decision_frame(kind, decision) for kind, decision in decisions.items()}
+        self.by_kind = _decision_frames()
         self._names = {decision: tuple(item.name for item in fields(decision)) for decision in decisions.values()}
         self._frame_types = {decision: self.by_kind[kind] for kind, decision in decisions.items()}
         self._decisions = {frame: decision for decision, frame in self._frame_types.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
@@ -14,6 +15,7 @@ class QueriesInvalid(Exception):
     """A queries.sql has a block without a name, or two with the same one."""
 
 
+@cache
 def queries(package: str, file: str = "queries.sql") -> Mapping[str, str]:
     """The statements of a file of the package by name: blocks headed by `-- name --`."""
     text = resources.files(package).joinpath(file).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -51,11 +52,14 @@ class LogBroken(Exception):
     """Stored events that can't be replayed: the table is frozen, nothing is guessed."""
 
 
+_codec = cache(EventCodec)
+
+
 class Codecs:
-    """One codec a game, made once."""
+    """One codec a game, made once in a process."""
 
     def __init__(self) -> None:
-        self._codecs = {name: EventCodec(game) for name, game in BY_NAME.items()}
+        self._codecs = {name: _codec(game) for name, game in BY_NAME.items()}
 
     def of(self, game: str) -> tuple[AnyGame, EventCodec]:
         """Raises LogBroken for a game that this version does not know."""
