@@ -218,7 +218,8 @@ class ClientDouble:
         if not self._is_connected:
             raise nats.errors.ConnectionClosedError
         loop = self.broker.loop
-        await loop.pass_time(max(0.0, self._speaks_at - loop.now) + 2 * self.broker.latency())
+        if self._speaks_at > loop.now:  # Else the server has everything already.
+            await loop.pass_time(self._speaks_at - loop.now + 2 * self.broker.latency())
 
     async def close(self) -> None:
         self.drop()
@@ -305,9 +306,8 @@ class SubscriptionDouble:
         self.queue = queue
         self._callback = callback
         self._waiting: deque[MessageDouble] = deque()
-        self._some_wait = asyncio.Event()
         self._is_over = False
-        self._reader = asyncio.get_running_loop().create_task(self._read())
+        self._reader: asyncio.Task[None] | None = None  # as long as something waits
 
     async def unsubscribe(self) -> None:
         self.client.broker.unsubscribe(self)
@@ -318,18 +318,19 @@ class SubscriptionDouble:
     def take(self, message: MessageDouble) -> None:
         if not self._is_over:
             self._waiting.append(message)
-            self._some_wait.set()
+            if self._reader is None:
+                self._reader = self.client.broker.loop.create_task(self._read())
 
     def end(self) -> None:
         self._is_over = True
         self._waiting.clear()
 
     async def _read(self) -> None:
-        while not self._is_over:
+        try:
             while self._waiting:
                 await self._callback(self._waiting.popleft())
-            self._some_wait.clear()
-            await self._some_wait.wait()
+        finally:
+            self._reader = None
 
 
 class JetStreamDouble:
@@ -341,8 +342,9 @@ class JetStreamDouble:
     async def stream_info(self, name: str) -> StreamInfo:
         if not self._client.is_connected:
             raise nats.errors.TimeoutError
-        await self._client.flush()
-        return StreamInfo(StreamState(len(self._client.broker.stream)))
+        broker = self._client.broker
+        await broker.loop.pass_time(2 * broker.latency())
+        return StreamInfo(StreamState(len(broker.stream)))
 
     async def publish(self, subject: str, payload: bytes, *, timeout: float, headers: dict[str, str]) -> None:
         await self._client.request(subject, payload, timeout=timeout, headers=headers)

@@ -1,14 +1,17 @@
 """One history: a table's round, or its whole game, from a seed. Open this first.
 
 The seed draws who plays what, which faults come when, and every moment that a real machine would leave to chance. The
-same seed is the same history, in any process: `python tests/simulator/simulated_history.py 4711` tells its story.
+same seed is the same history, in any process: `python tests/simulator/simulated_history.py 4711` tells its story, and
+with `--whole-game` that of the whole game.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import gc
 import hashlib
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,8 +87,18 @@ GAMES_WHOLE: tuple[tuple[str, dict[str, Any], int], ...] = (
 def run(seed: int, *, whole_game: bool = False) -> Told:
     """The history of this seed, and every promise that it broke."""
     virtual_time.install()
-    with few_shards():
+    with few_shards(), _no_collection():
         return History(seed, whole_game=whole_game).run()
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """What is left of one history must not come to its end in the midst of another, wherever memory is swept up."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class History:
@@ -154,11 +167,16 @@ class History:
             seen.update(b"".join(row.chain for row in rows))
         for kept in company.broker.stream:
             seen.update(kept.message_id.encode() + kept.data)
-        seen.update(repr((self.loop.now, company.story, company.notebook.answers)).encode())
+        # What would be drawn next tells how often anything was drawn.
+        seen.update(repr((self.loop.now, self.loop.dice.random(), company.story, company.notebook.answers)).encode())
         return seen.hexdigest()
 
 
 if __name__ == "__main__":
-    for number in map(int, sys.argv[1:]):
-        told = run(number)
-        print("\n".join((*told.story, *told.violations, told.digest)))  # noqa: T201
+    arguments = argparse.ArgumentParser(description="Tells the history of each seed.")
+    arguments.add_argument("seeds", nargs="+", type=int)
+    arguments.add_argument("--whole-game", action="store_true")
+    asked = arguments.parse_args()
+    for number in asked.seeds:
+        told = run(number, whole_game=asked.whole_game)
+        print("\n".join((f"seed {number}", *told.story, *told.violations, told.digest, "")))  # noqa: T201

@@ -227,7 +227,7 @@ class Company:
 
     def is_stored(self, version: int) -> bool:
         """Whether this version of the table is committed now."""
-        return any(row.version == version for row in reversed(self.tables.events.get(self.table_id, ())))
+        return version in self.tables.versions.get(self.table_id, ())
 
     def has_told_everything(self) -> bool:
         """Whether each milestone that is still kept is in the stream."""
@@ -253,9 +253,13 @@ class Company:
         await bus.serve(subjects.LOBBY_MAINTENANCE, MaintenanceRequest, self._maintenance)
         await bus.serve(subjects.LOBBY_SHUT_OUTS, ShutOutsRequest, self._shut_outs)
         await bus.serve(subjects.BOT_DECIDE, BotRequest, self._decide)
-        for number, player in enumerate(self.players):
-            grant = GrantRequest(f"grant-{number}", player.person.account_id, "new_account")
-            await self._until_answered(bus, subjects.WALLET_GRANT, grant, WalletAnswer)
+        grants = [
+            GrantRequest(f"grant-{number}", player.person.account_id, "new_account")
+            for number, player in enumerate(self.players)
+        ]
+        await asyncio.gather(
+            *(self._until_answered(bus, subjects.WALLET_GRANT, grant, WalletAnswer) for grant in grants)
+        )
         await self._create(bus)
         self.is_created = True
         self.tell("the table is there")

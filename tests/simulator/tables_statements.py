@@ -60,6 +60,7 @@ class TablesDatabase:
         self.processes: dict[str, Living] = {}
         self.owners: list[str | None] = [None] * shards
         self.events: dict[UUID, list[EventRow]] = {}
+        self.versions: dict[UUID, set[int]] = {}  # of those events
         self.open_tables: dict[UUID, tuple[int, str]] = {}
         self.outbox: dict[tuple[UUID, int], tuple[int, str]] = {}
         self.claims: dict[str, UUID] = {}
@@ -208,6 +209,7 @@ class TablesDatabase:
         self._refuse_known([(table_id, version) for table_id, version, *_ in rows], beside)
         for table_id, version, kind, body, at, chain in rows:
             self.events.setdefault(table_id, []).append(EventRow(version, kind, body, at, chain))
+            self.versions.setdefault(table_id, set()).add(version)
             self.appends.append(Stored(process_id, table_id, version, has_row, self.owners[self._shard_of(table_id)]))
             if kind in ("table_resumed", "table_voided"):
                 self.frozen.pop(table_id, None)
@@ -219,8 +221,7 @@ class TablesDatabase:
     def _refuse_known(self, versions: list[tuple[UUID, int]], beside: tuple[Any, ...]) -> None:
         """All or nothing: constraints are looked at first."""
         for table_id, version in versions:
-            known = self.events.get(table_id)
-            if known and any(row.version == version for row in reversed(known)):
+            if version in self.versions.get(table_id, ()):
                 raise unique_violation("event_pkey")
         if not beside:
             return

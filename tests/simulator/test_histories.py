@@ -15,6 +15,8 @@ Reading order:
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -27,7 +29,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:coroutine .* was never awaited:RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
 HISTORIES, WHOLE_GAMES = 10_000, 200
-A_TEST, GAMES_A_TEST = 250, 10
+A_TEST, GAMES_A_TEST = 50, 5  # short ones, so that all workers finish at the same time
+SEEDS_ELSEWHERE = range(140, 160)
 
 
 def _failed(seeds: range, *, whole_game: bool = False) -> list[str]:
@@ -52,6 +55,25 @@ def test_every_promise_holds_in_whole_games(first: int) -> None:
 def test_a_seed_is_the_same_history_every_time() -> None:
     for seed in range(0, HISTORIES, HISTORIES // 20):
         assert history.run(seed).digest == history.run(seed).digest
+
+
+@pytest.mark.parametrize("how", [[], ["--whole-game"]], ids=["of_a_round", "whole_games"])
+def test_a_seed_is_the_same_history_in_every_process(how: list[str]) -> None:
+    """Whatever order its sets have, wherever its objects lie, and whatever was run before."""
+    seeds = SEEDS_ELSEWHERE[:3] if how else SEEDS_ELSEWHERE
+    here = [history.run(seed, whole_game=bool(how)).digest for seed in seeds]
+    there = _told_elsewhere([*map(str, seeds), *how], hash_seed=1)
+    assert [story.splitlines()[-1] for story in there] == here
+    assert there == _told_elsewhere([*map(str, reversed(seeds)), *how], hash_seed=2)[::-1]
+
+
+def _told_elsewhere(arguments: list[str], *, hash_seed: int) -> list[str]:
+    """What another process tells of each seed."""
+    command = [sys.executable, "-W", "ignore", history.__file__, *arguments]
+    ended = subprocess.run(
+        command, capture_output=True, check=True, text=True, timeout=100, env={"PYTHONHASHSEED": str(hash_seed)}
+    )
+    return ended.stdout.strip().split("\n\n")
 
 
 def test_every_clock_is_known() -> None:

@@ -228,8 +228,9 @@ class Bus:
         self._places.release()
 
     async def _answer(self, received: Msg, request_type: type[_Message], handler: Handler[_Message]) -> None:
-        trace = (received.headers or {}).get(_TRACE_HEADER, "")
-        with structlog.contextvars.bound_contextvars(**({_TRACE_HEADER: trace} if trace else {})):
+        trace = received.headers.get(_TRACE_HEADER) if received.headers else None
+        bound = structlog.contextvars.bound_contextvars(**{_TRACE_HEADER: trace}) if trace else contextlib.nullcontext()
+        with bound:
             answer = await outcome(received, request_type, handler)
             if received.reply and answer is not None:
                 await self._send_back(received, answer)

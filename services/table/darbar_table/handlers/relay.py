@@ -198,7 +198,7 @@ class Relay:
     async def _say_alive(self) -> None:
         while True:
             await asyncio.sleep(ALIVE_SECONDS)
-            for owner in {link.owner for link in self._links.values()}:
+            for owner in dict.fromkeys(link.owner for link in self._links.values()):
                 if owner is not None:
                     self.post(owner, Alive())
 

@@ -66,7 +66,8 @@ class Survey:
             await self.look()
             await self._tell_others()
             try:
-                await asyncio.wait_for(self._soon.wait(), SURVEY_SECONDS)
+                async with asyncio.timeout(SURVEY_SECONDS):
+                    await self._soon.wait()
             except TimeoutError:
                 continue
 

@@ -148,7 +148,8 @@ class Outbox:
     async def _until_work(self) -> None:
         while not self._work.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._work.wait(), DELETED_SECONDS_MAX)
+                async with asyncio.timeout(DELETED_SECONDS_MAX):
+                    await self._work.wait()
             published = self._writer.take_published()
             if published:
                 await self._store.outbox_done(published)
