@@ -60,14 +60,8 @@ class Composed:
 
     async def start_services(self) -> None:
         """All of them, until each answers /healthz and /readyz."""
-        names = [name for name, service in self.services.items() if not name.startswith("migrations-")]
-        copies = [
-            (name, f"{name}-{number}" if "scale" in self.services[name] else name)
-            for name in names
-            for number in range(1, self.services[name].get("scale", 1) + 1)
-        ]
-        ports = {copy: any_port(HOST) for _, copy in copies}
-        for name, copy in copies:
+        ports = {copy: any_port(HOST) for _, copy in copies(self.services)}
+        for name, copy in copies(self.services):
             own = {f"DARBAR_{name.upper()}_HTTP_HOST": HOST, f"DARBAR_{name.upper()}_HTTP_PORT": str(ports[copy])}
             self.running[copy] = await self.start(name, own, ports, as_name=copy)
             self.running[copy].address = f"http://{HOST}:{ports[copy]}"
@@ -111,6 +105,16 @@ def composed_services() -> dict[str, Service]:
     services = msgspec.yaml.decode((ROOT / "deploy/compose.yaml").read_bytes())["services"]
     own = {name: service for name, service in services.items() if service["image"].startswith("darbar")}
     return {name: service | {"image": as_tested(service["image"])} for name, service in own.items()}
+
+
+def copies(services: Mapping[str, Service]) -> list[tuple[str, str]]:
+    """What serves: the service, and the name of each of its processes, as compose numbers them."""
+    return [
+        (name, f"{name}-{number}" if "scale" in service else name)
+        for name, service in services.items()
+        if not name.startswith("migrations-")
+        for number in range(1, service.get("scale", 1) + 1)
+    ]
 
 
 def as_tested(image: str) -> str:
