@@ -30,12 +30,12 @@ from darbar_contracts.admin.disclosure import (
     TableState,
     VerifyLog,
 )
-from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest, WhereAnswer, WhereRequest
+from darbar_contracts.tables import MilestonesAnswer, MilestonesRequest, ShardsServed, WhereAnswer, WhereRequest
 from darbar_kit.bus import Bus
 from darbar_kit.embedded.nats import OPERATOR
 from darbar_kit.embedded.nats_rights import Permissions
 from darbar_kit.errors import Refused, Unavailable
-from darbar_kit.testing import CuttingProxy, MakeDatabase, MakeNats, TestDatabase, eventually
+from darbar_kit.testing import CuttingProxy, MakeDatabase, MakeNats, ManualClock, TestDatabase, eventually
 from darbar_table.app import SERVICE, Service
 from darbar_table.shards import cells
 from darbar_table.shards.placement import SHARDS, shard_of
@@ -377,3 +377,22 @@ async def _copy(postgres_server: str, database: TestDatabase) -> TestDatabase:
     finally:
         await admin.close()
     return TestDatabase(f"{database}_copy", f"{database.owner_url}_copy")
+
+
+def test_a_process_of_our_own_that_came_and_went_while_we_stood_still_is_no_other_database() -> None:
+    clock = ManualClock()
+    known = cells.Cells(clock)
+    ownerless: dict[int, str | None] = dict.fromkeys(range(SHARDS))
+    gone, other = (ShardsServed(name, {name: tuple(range(SHARDS))}) for name in ("t-gone", "t-other"))
+    for _ in range(4):
+        known.hear(gone)
+    known.look(ownerless, {"t-own"})
+    assert (len(known.here), known.contested) == (SHARDS, frozenset())
+    for _ in range(3):
+        known.hear(other)
+        clock.now += 1
+    known.look(ownerless, {"t-own"})
+    assert (len(known.here), len(known.contested)) == (0, SHARDS)
+    clock.now += cells.HEARD_SECONDS_MAX
+    known.look(ownerless, {"t-own"})
+    assert len(known.here) == SHARDS, "the other one has fallen silent"

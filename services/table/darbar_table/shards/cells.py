@@ -16,17 +16,20 @@ from darbar_table.shards import placement
 
 # One process of each cell tells of it every second.
 HEARD_SECONDS_MAX = 3.0
+# A process of our own database may speak before its row is seen, and be gone by then: whoever goes on is another's.
+GOES_ON_SECONDS_MIN = 1.5
 # So long a process with a part of the shards listens, before it takes the first of them.
-LISTENED_SECONDS_MIN = 2.5
+LISTENED_SECONDS_MIN = 4.5
 SPLIT_SECONDS = 10.0
 
 
 class Served(NamedTuple):
-    """A shard of another database: its last known owner, and the process that told of it."""
+    """A shard of another database: its last known owner, the process that told of it, and since when it does."""
 
     owner: str
     speaker: str
     heard_at: float
+    since: float
 
 
 class Cells:
@@ -64,8 +67,13 @@ class Cells:
         for shard in [shard for shard, served in self._elsewhere.items() if served.speaker in self._own]:
             del self._elsewhere[shard]
         self._rows = frozenset(owners)
-        heard = {shard for shard, served in self._elsewhere.items() if now - served.heard_at < HEARD_SECONDS_MAX}
-        self.contested = self._rows & heard
+        self.contested = frozenset(
+            shard
+            for shard, served in self._elsewhere.items()
+            if shard in self._rows
+            and now - served.heard_at < HEARD_SECONDS_MAX
+            and served.heard_at - served.since >= GOES_ON_SECONDS_MIN
+        )
         listens = not self._has_all and now - self._listening_since < LISTENED_SECONDS_MIN
         unclear = self._rows if listens else self.contested
         self.kept_out = frozenset(shard for shard in unclear if owners[shard] is None)
@@ -75,10 +83,13 @@ class Cells:
         """What one of another cell tells, or one of ours."""
         if message.process_id in self._own | self._own_before:
             return
-        self._heard_at = self._clock()
+        now = self._heard_at = self._clock()
         for owner, shards in message.owners.items():
-            served = Served(owner, message.process_id, self._heard_at)
-            self._elsewhere.update(dict.fromkeys(shards, served))
+            for shard in shards:
+                before = self._elsewhere.get(shard)
+                goes_on = before and before.speaker == message.process_id and now - before.heard_at < HEARD_SECONDS_MAX
+                since = before.since if before and goes_on else now
+                self._elsewhere[shard] = Served(owner, message.process_id, now, since)
 
     def elsewhere(self, shard: int) -> Served | None:
         """Who serves a shard that our database does not have; None for one of ours, or when nobody has told."""

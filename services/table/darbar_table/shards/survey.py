@@ -105,9 +105,8 @@ class Survey:
         self.living = tuple(await self._registry.living())
         before = self._cells.contested
         self._cells.look(owners, {*self.living, *filter(None, owners.values()), self._process_id})
-        # A process that has just come may not have been in our rows at the look before.
-        if lasting := self._cells.contested & before:
-            log.error("shards_in_two_databases", count=len(lasting), first=min(lasting))
+        if new := self._cells.contested - before:
+            log.error("shards_in_two_databases", count=len(new), first=min(new))
 
     async def _tell_others(self) -> None:
         """Each process once, so that two databases with the same shards are noticed; then one for its cell."""
