@@ -108,9 +108,10 @@ class Crowd:
         """How many commands were refused for good until now."""
         return sum(len(answers.refused) for answers in self.book.tables.values())
 
-    async def back(self, since: float, is_over: Callable[[], bool]) -> list[float]:
-        """Waits until no more sockets are lost and all of those have caught up again; the seconds of each."""
-        players, lost = self.players, set[Thinker]()
+    async def back(self, since: float, is_over: Callable[[], bool] | None = None) -> list[float]:
+        """Waits until no more sockets are lost and all of those have caught up again; the seconds of each. Without
+        `is_over` everybody has to be lost first: that takes a while to be noticed by thousands."""
+        players, lost, noticed = self.players, set[Thinker](), set[Thinker]()
         seconds: list[float] = []
         look_at = since
 
@@ -121,8 +122,9 @@ class Crowd:
                 return False
             away = {player for player in players if not player.table.caught_up}
             seconds.extend([now - since] * len(lost - away))
+            noticed.update(away)
             lost, look_at = away, now + LOOK_SECONDS
-            return not away and is_over()
+            return not away and (len(noticed) == len(players) if is_over is None else is_over())
 
         await eventually(are_back, seconds=WAIT_SECONDS_MAX)
         return seconds

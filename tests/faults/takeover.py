@@ -38,8 +38,6 @@ from darbar_table.shards.placement import shard_of
 TAKEOVER_SECONDS_MAX = 8.0
 BACK_SECONDS_MAX = 30.0
 GAP_SECONDS_MAX = 1.0
-# Whoever was connected to a process that is killed knows it by then.
-LOST_SECONDS_MAX = 3.0
 MEBIBYTE = 1024 * 1024
 _OWNED = "SELECT shard FROM shard WHERE process_id = $1"
 _OWNERS = "SELECT shard, process_id FROM shard"
@@ -92,7 +90,7 @@ async def _killed(stack: FaultStack, owner: Owner, crowd: Crowd) -> bool:
         began = time.monotonic()
         owner.process.kill()
         back, answered = await asyncio.gather(
-            crowd.back(began, lambda: time.monotonic() > began + LOST_SECONDS_MAX),
+            crowd.back(began),
             asyncio.gather(*(probe.answered() for probe in probes)),
         )
     taken = [moment - began for moment in answered]
