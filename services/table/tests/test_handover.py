@@ -13,10 +13,12 @@ from table_stack import Stack, StartTable
 
 from darbar_kit.testing import TestDatabase, eventually
 from darbar_table.app import SERVICE
+from darbar_table.engine.handover import _Group
 from darbar_table.engine.node import TableNode
 from darbar_table.shards.holdings import ShardState
 from darbar_table.shards.placement import SHARDS, Placement, shard_of
 
+HELD_SECONDS = 0.3
 AT_ONCE = {"better_place_seconds": 0.0}
 
 
@@ -107,6 +109,30 @@ async def test_who_stops_hands_its_tables_over_first(start_table: StartTable, ta
     connection = await asyncpg.connect(table_database.owner_url)
     assert await connection.fetchval("SELECT count(*) FROM outage WHERE ended IS NULL") == 0
     await connection.close()
+
+
+async def test_a_table_that_is_being_opened_is_stored_before_its_shard_goes_elsewhere(
+    start_table: StartTable, table_database: TestDatabase
+) -> None:
+    """Else the next owner has loaded the shard without it, and nobody holds the table."""
+    first, second = await start_table(), await start_table()
+    node = node_of(first)
+    holder = await asyncpg.connect(table_database.owner_url)
+    transaction = holder.transaction()
+    await transaction.start()
+    await holder.execute("LOCK TABLE event IN SHARE MODE")
+    opening = asyncio.create_task(first.open_table())
+    await eventually(lambda: bool(node.owner.opening))
+    [live] = node.owner.opening.values()
+    handing = asyncio.create_task(node.handover._hand_over(_Group(node_of(second).process_id, [live.shard])))
+    await eventually(lambda: node.holdings.state(live.shard) is ShardState.LEAVING)
+    done, _ = await asyncio.wait([opening, handing], timeout=HELD_SECONDS)
+    await transaction.rollback()
+    await holder.close()
+    assert not done
+    assert await handing
+    await opening
+    await eventually(lambda: serves(second, str(live.table_id)))
 
 
 async def test_a_command_that_comes_while_its_table_moves_is_answered_where_it_stays(start_table: StartTable) -> None:

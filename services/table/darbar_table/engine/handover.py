@@ -149,7 +149,7 @@ class Handover:
         return len(handed) == len(group.shards)
 
     async def _is_quiet(self, shards: list[int]) -> bool:
-        """Waits until nothing is on its way to the store."""
+        """Waits until nothing is on its way to the store, nor the first event of a table that is just opened."""
         end = monotonic() + QUIET_SECONDS_MAX
         tables = self._tables_in(shards)
         while any(live.in_flight or live.table_id in self._freezer.unstored for live in tables):
@@ -193,4 +193,5 @@ class Handover:
 
     def _tables_in(self, shards: list[int]) -> list[LiveTable]:
         wanted = set(shards)
-        return [live for live in self._owner.live_tables.values() if live.shard in wanted]
+        known = (*self._owner.live_tables.values(), *self._owner.opening.values())
+        return [live for live in known if live.shard in wanted]

@@ -73,6 +73,8 @@ class Owner:
         self._put_off: list[tuple[LiveTable, Command]] = []
         self._ended = False
         self.live_tables: dict[UUID, LiveTable] = {}
+        # Their first event is on its way to the store, and they are not held yet.
+        self.opening: dict[UUID, LiveTable] = {}
         self._context = Context(
             settings=settings,
             fresh_seed=fresh_seed,
@@ -191,8 +193,14 @@ class Owner:
             rows.append(Row(version, kind, body.decode(), at, chain))
         beside = self._beside(draft, rows)
 
+        is_opening = type(command) is Create
+        if is_opening:
+            self.opening[live.table_id] = live
+
         def done(outcome: Outcome) -> None:
             live.in_flight = False
+            if is_opening:
+                self.opening.pop(live.table_id, None)
             try:
                 if outcome is Outcome.STORED:
                     if beside.milestones:
