@@ -9,6 +9,9 @@ import random
 DOUBLINGS_MAX = 32
 
 
+_CHANCE = random.Random()  # Nobody gains by guessing it.
+
+
 class Backoff:
     """Pauses that grow: anything from nothing to a ceiling that doubles with each failure, up to `seconds_max`.
 
@@ -21,7 +24,7 @@ class Backoff:
             raise ValueError(f"a back-off needs 0 < seconds_min <= seconds_max, not {seconds_min} and {seconds_max}")
         self._seconds_min = seconds_min
         self._seconds_max = seconds_max
-        self._chance = random.Random() if chance is None else chance  # Nobody gains by guessing it.
+        self._chance = _CHANCE if chance is None else chance
         self.failures = 0
 
     def next_seconds(self) -> float:

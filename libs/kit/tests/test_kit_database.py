@@ -26,6 +26,25 @@ async def test_sessions_are_in_utc_and_have_limits(make_database: MakeDatabase, 
     }
 
 
+async def test_what_the_pool_is_asked_is_all_that_the_server_is_asked_and_a_transaction_left_open_is_rolled_back(
+    make_database: MakeDatabase, tmp_path: Path
+) -> None:
+    url = await make_database("shop", tmp_path)
+    pool, beside = await open_pool(url, size_max=1, unsafe_storage=True), await asyncpg.connect(url)
+
+    pid = await pool.fetchval("SELECT pg_backend_pid()")
+    last = await beside.fetchval("SELECT query FROM pg_stat_activity WHERE pid = $1", pid)
+    async with pool.acquire() as connection:
+        await connection.execute("BEGIN")
+    async with pool.acquire() as connection:
+        is_in_transaction = connection.is_in_transaction()
+
+    await beside.close()
+    await pool.close()
+    assert last == "SELECT pg_backend_pid()"
+    assert not is_in_transaction
+
+
 async def test_a_server_that_may_forget_is_refused(make_database: MakeDatabase, tmp_path: Path) -> None:
     with pytest.raises(StorageUnsafe, match="fsync, full_page_writes, synchronous_commit"):
         await open_pool(await make_database("shop", tmp_path))
