@@ -72,7 +72,6 @@ BROAD_EXCEPTS: Mapping[tuple[str, str], str] = {
         "RelayedSocket.work",
     ): "the outermost loop of a link: its socket says hello again",
     ("services/table/darbar_table/socket/session.py", "PlayerSocket._wait_for"): "a fault of ours ends one socket only",
-    ("services/table/darbar_table/socket/stages.py", "Stages.write"): "a fault of ours ends one socket only",
     ("services/table/darbar_table/socket/stages.py", "Stages._take"): "a fault of ours ends one socket only",
     ("services/table/darbar_table/engine/owner.py", "Owner._decide"): "a fault of ours freezes one table and no other",
     (

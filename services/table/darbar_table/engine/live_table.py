@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import count
 from struct import Struct
@@ -36,6 +37,7 @@ log = structlog.get_logger()
 
 COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
+COMMANDS_REMEMBERED_MAX = 1024
 DONE_BY_A_SEAT = (Played, SeatEvent)
 _REMEMBERED = Struct("<qIi")
 _HASH = Struct("<q")
@@ -90,6 +92,8 @@ class Ids:
         return None
 
 
+# Asked when a command comes and when it is stored, a moment later.
+@lru_cache(maxsize=COMMANDS_REMEMBERED_MAX)
 def _hash_of(command_id: str) -> int:
     """The same in every process, as it is kept."""
     return int.from_bytes(blake2b(command_id.encode(), digest_size=_HASH.size).digest(), "little", signed=True)

@@ -311,4 +311,4 @@ def _send(live: LiveTable, frames: SeatFrames, before: Table, after: Table) -> N
             now = after.seat_of(socket.account_id)
             seat = now if seat is None else seat
             socket.seat = now
-        socket.send(same if seat not in tails else frames.for_seat(seat))
+        socket.send(b"%b%b}" % (frames.head, tails[seat]) if seat in tails else same)

@@ -202,7 +202,7 @@ class LocalLink:
         if decision is not None:
             kind = frame.__struct_config__.tag
             named = (frame.round, frame.turn, kind, decision, frame.game)
-            self._submit(Decide(person, frame.id, digest, *named), reply)
+            self._node.owner.submit(self._live, Decide(person, frame.id, digest, *named), reply)
             return None
         if isinstance(frame, Say | Mute):
             self._talk_of(frame, reply)
@@ -213,11 +213,8 @@ class LocalLink:
         act = Act(person=person, frame=frame, digest=digest)
         if isinstance(frame, Sit):
             return self._sit(act, reply)
-        self._submit(act, reply)
+        self._node.owner.submit(self._live, act, reply)
         return None
-
-    def _submit(self, command: Act | Decide, reply: Reply) -> None:
-        self._node.owner.submit(self._live, command, reply)
 
     async def _sit(self, act: Act, reply: Reply) -> None:
         """Sitting down asks the wallet and the claims first; only this socket waits."""
@@ -231,7 +228,7 @@ class LocalLink:
         except Unavailable as error:
             reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
         else:
-            self._submit(act, SeatReply(reply, lambda: self._node.spawn(self._leave_one_of_two(act))))
+            self._node.owner.submit(self._live, act, SeatReply(reply, lambda: self._node.spawn(self._leave_one_of_two(act))))
 
     async def _leave_one_of_two(self, act: Act) -> None:
         """TL-8: of two seats that were taken at the same moment in two databases, whoever finds the other one leaves

@@ -128,7 +128,8 @@ class PlayerSocket(asyncio.Protocol):
 
     def send(self, frame: bytes) -> None:
         """Written with all that is sent in this turn of the loop."""
-        self._write(text_frame(frame))
+        if not self._closed:
+            self._stages.send(self._transport, text_frame(frame))
 
     def close(self, code: str, message: str, *, path: str | None = None) -> None:
         """Say why, then end; what has arrived and waits is not done."""
@@ -139,6 +140,7 @@ class PlayerSocket(asyncio.Protocol):
 
     def begin(self, table_id: UUID) -> None:
         """What arrives from now on is the player's. There is one deadline for hello, whatever comes before it."""
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES_MAX)
         self._table_id = table_id
         self._pace = self._limits.pace()
         self._ends_at = asyncio.get_running_loop().call_later(
@@ -171,15 +173,10 @@ class PlayerSocket(asyncio.Protocol):
         else:
             self._read(data)
 
-    def put(self, wire: bytes) -> None:
+    def pause_writing(self) -> None:
         """A socket that is too slow is cut off, and comes back to resume."""
-        if self._transport.is_closing():
-            return
-        if self._transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
-            log.warning("socket_too_slow", account_id=self.account_id)
-            self._transport.abort()
-            return
-        self._transport.write(wire)
+        log.warning("socket_too_slow", account_id=self.account_id)
+        self._transport.abort()
 
     def failed(self) -> None:
         """Called where the exception is handled: this socket ends, and no other."""
@@ -366,7 +363,7 @@ class PlayerSocket(asyncio.Protocol):
 
     def _write(self, wire: bytes) -> None:
         if not self._closed:
-            self._stages.send(self, wire)
+            self._stages.send(self._transport, wire)
 
     def _end(self, status: int) -> None:
         """The other side is told in WebSocket's own words, and hangs up when it has read them. Were it us, and had it

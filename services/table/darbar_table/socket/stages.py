@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from darbar_table.socket.transport import Transport
+
 
 class Staged(Protocol):
     """A player's socket, as it is worked at in two stages."""
 
     def take(self, data: bytes) -> None:
         """Bytes that arrived."""
-
-    def put(self, wire: bytes) -> None:
-        """Hands bytes to the connection below."""
 
     def failed(self) -> None:
         """A fault of ours ends one socket only: called where the exception is handled."""
@@ -29,7 +28,7 @@ class Stages:
     def __init__(self, soon: Callable[[Callable[[], None]], object]) -> None:
         self._soon = soon
         self._arrived: list[tuple[Staged, bytes]] = []
-        self._outgoing: list[tuple[Staged, bytes]] = []
+        self._outgoing: list[tuple[Transport, bytes]] = []
 
     def arrived(self, player: Staged, data: bytes) -> None:
         """To be taken in this turn of the loop."""
@@ -37,20 +36,18 @@ class Stages:
         if len(self._arrived) == 1:
             self._soon(self._take)
 
-    def send(self, player: Staged, wire: bytes) -> None:
+    def send(self, transport: Transport, wire: bytes) -> None:
         """To be written in this turn of the loop."""
-        self._outgoing.append((player, wire))
+        self._outgoing.append((transport, wire))
         if len(self._outgoing) == 1:
             self._soon(self.write)
 
     def write(self) -> None:
         """All that is to be sent, now."""
         outgoing, self._outgoing = self._outgoing, []
-        for player, wire in outgoing:
-            try:
-                player.put(wire)
-            except Exception:  # noqa: BLE001  # `failed` logs it.
-                player.failed()
+        for transport, wire in outgoing:
+            if not transport.is_closing():
+                transport.write(wire)
 
     def _take(self) -> None:
         arrived, self._arrived = self._arrived, []
