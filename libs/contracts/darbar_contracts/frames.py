@@ -29,7 +29,7 @@ CommandIdText = Annotated[
 TableReason = Reason  # The name that the table service still uses.
 
 
-class Frame(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+class Frame(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unknown_fields=True):
     """What a client sends: one JSON object a text message, unknown fields refused."""
 
 

@@ -22,7 +22,7 @@ SHARDS = 1024
 BET_COINS_STAKED_MAX = 1_000_000
 
 
-class TableTerms(msgspec.Struct, frozen=True):
+class TableTerms(msgspec.Struct, frozen=True, gc=False):
     """What is agreed when a table is opened, and holds until it is closed. `options` has every option of the game; the
     host may change some of them, and `seats` with them, until the first count-in (TL-1)."""
 
@@ -99,7 +99,7 @@ class ShardsTaken(msgspec.Struct, frozen=True):
     """The tables of these shards are served by who answers."""
 
 
-class Person(msgspec.Struct, frozen=True):
+class Person(msgspec.Struct, frozen=True, gc=False):
     """A player as the services know them. Strangers are told `handle_of` the account in place of its id."""
 
     account_id: str

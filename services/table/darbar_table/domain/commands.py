@@ -41,7 +41,7 @@ class Create(msgspec.Struct, frozen=True):
     balance_coins: int
 
 
-class Act(msgspec.Struct, frozen=True):
+class Act(msgspec.Struct, frozen=True, gc=False):
     """A frame about the table around the cards, of who sits there or would. `digest` tells bodies with one id apart,
     `balance_coins` is what the wallet answered just before, for frames that need coins.
     """
@@ -56,7 +56,7 @@ class Act(msgspec.Struct, frozen=True):
         return self.frame.id
 
 
-class Decide(msgspec.Struct, frozen=True):
+class Decide(msgspec.Struct, frozen=True, gc=False):
     """A player's decision, for the game (None: any), round and turn that it names. `kind` is its name on the wire."""
 
     person: Person
@@ -69,13 +69,13 @@ class Decide(msgspec.Struct, frozen=True):
     game: int | None = None
 
 
-class TimerRang(msgspec.Struct, frozen=True):
+class TimerRang(msgspec.Struct, frozen=True, gc=False):
     """A time is up. A late one finds that the table waits for another, and does nothing."""
 
     timer: Timer
 
 
-class BotDecided(msgspec.Struct, frozen=True):
+class BotDecided(msgspec.Struct, frozen=True, gc=False):
     """A bot's answer for a seat; `decision` None: it gave none in time, the fallback decides."""
 
     seat: int

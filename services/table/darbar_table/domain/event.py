@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """What has happened at a table. Its kind is the class's name in snake case, see KIND_OF."""
 
     @property

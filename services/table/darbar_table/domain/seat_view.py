@@ -61,7 +61,7 @@ PUBLIC_FIELDS: Mapping[type[events.OwnEvent], tuple[str, ...]] = {
 }
 
 
-class SeatFrames(msgspec.Struct, frozen=True):
+class SeatFrames(msgspec.Struct, frozen=True, gc=False):
     """One version of a table, encoded: `head` is for everyone, `tails` what single seats see after it."""
 
     version: int

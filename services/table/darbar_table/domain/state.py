@@ -28,7 +28,7 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
-class Seat(msgspec.Struct, frozen=True):
+class Seat(msgspec.Struct, frozen=True, gc=False):
     """One seat: free, a bot's, or a player's.
 
     `online` False: the player is away (TL-29). `left`: Leave was pressed in this round. `idle`: connected, and never
@@ -64,7 +64,7 @@ class Seat(msgspec.Struct, frozen=True):
         return self.bot is not None or self.away or self.bot_plays
 
 
-class Bag(msgspec.Struct, frozen=True):
+class Bag(msgspec.Struct, frozen=True, gc=False):
     """The seven filter flags of CP-7: which bag, its seed, and how many of its flags are used."""
 
     number: int
@@ -77,7 +77,7 @@ class Bag(msgspec.Struct, frozen=True):
         return self.used >= len(self.flags)
 
 
-class CountIn(msgspec.Struct, frozen=True):
+class CountIn(msgspec.Struct, frozen=True, gc=False):
     """From the start of a count-in until the deal: its seed, who wants it to end, and what clients add to the chance.
 
     `committed` has the sha256 and `strings` the text of each seat that has sent one.
@@ -96,7 +96,7 @@ class CountIn(msgspec.Struct, frozen=True):
         return tuple(sorted(self.committed.keys() - self.strings.keys()))
 
 
-class Round(msgspec.Struct, frozen=True):
+class Round(msgspec.Struct, frozen=True, gc=False):
     """A round from its deal until its seeds are shown."""
 
     server_seed: str
@@ -106,7 +106,7 @@ class Round(msgspec.Struct, frozen=True):
     chance: Chance
 
 
-class Staking(msgspec.Struct, frozen=True):
+class Staking(msgspec.Struct, frozen=True, gc=False):
     """A stake unit from the first question to the wallet until its pot is shared or given back.
 
     `key` is the stake's; `asked` is what the wallet is asked just now. `stakers`: who paid for each seat (None: the
@@ -121,7 +121,7 @@ class Staking(msgspec.Struct, frozen=True):
     given_up: tuple[str, ...] = ()
 
 
-class Stopper(msgspec.Struct, frozen=True):
+class Stopper(msgspec.Struct, frozen=True, gc=False):
     """An account that has stopped so many count-ins since the last deal, and until when it may not sit down here."""
 
     account_id: str
@@ -129,7 +129,7 @@ class Stopper(msgspec.Struct, frozen=True):
     paused_until: datetime | None = None
 
 
-class PastVote(msgspec.Struct, frozen=True):
+class PastVote(msgspec.Struct, frozen=True, gc=False):
     """Who asked for what and when, and until when it is not asked again."""
 
     account_id: str
@@ -139,14 +139,14 @@ class PastVote(msgspec.Struct, frozen=True):
     paused_until: datetime | None = None
 
 
-class SentAway(msgspec.Struct, frozen=True):
+class SentAway(msgspec.Struct, frozen=True, gc=False):
     """An account that the host has sent away, and until when it may not sit down here (TL-8)."""
 
     account_id: str
     until: datetime
 
 
-class Table(msgspec.Struct, frozen=True):
+class Table(msgspec.Struct, frozen=True, gc=False):
     """A table at one version. `rules` is its game, `state` the game's own state; None between games. `options`
     are those of its terms, as its rules take them.
 

@@ -18,28 +18,28 @@ from darbar_table.settings import Settings
 SAME_TURN_SECONDS_MIN = 5.0
 
 
-class TurnTimer(msgspec.Struct, frozen=True):
+class TurnTimer(msgspec.Struct, frozen=True, gc=False):
     """The time for one decision (TL-15)."""
 
     round: int
     turn: int
 
 
-class CountInTimer(msgspec.Struct, frozen=True):
+class CountInTimer(msgspec.Struct, frozen=True, gc=False):
     """The seconds before a deal (TL-9)."""
 
     round: int
     attempt: int
 
 
-class SeedsTimer(msgspec.Struct, frozen=True):
+class SeedsTimer(msgspec.Struct, frozen=True, gc=False):
     """The time in which clients open their strings."""
 
     round: int
     attempt: int
 
 
-class KeptSeatTimer(msgspec.Struct, frozen=True):
+class KeptSeatTimer(msgspec.Struct, frozen=True, gc=False):
     """The time for which an absent player's seat is kept; `since` says whose sitting. `in_game`: ten minutes (TL-32,
     TL-36); a game that is ended early leaves the one of no game, a minute from then (TL-38)."""
 
@@ -47,7 +47,7 @@ class KeptSeatTimer(msgspec.Struct, frozen=True):
     in_game: bool = False
 
 
-class VoteTimer(msgspec.Struct, frozen=True):
+class VoteTimer(msgspec.Struct, frozen=True, gc=False):
     """The time for answers to the vote with this number (TL-5, TL-26, TL-39)."""
 
     vote: int
