@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar
 
@@ -15,6 +16,7 @@ Direction = Literal["clockwise", "anticlockwise"]  # as seen on a screen
 StakeUnit = Literal["round", "game"]
 
 NOBODY: Final[Mapping[int, Mapping[str, Any]]] = MappingProxyType({})  # sees anything beside the others
+TURNS_KEPT_MAX: Final = 16_384
 
 Options = TypeVar("Options")
 State = TypeVar("State")
@@ -92,6 +94,13 @@ class Turn(NamedTuple):
         if out_of_turn:
             return round == self.round and self.dealt <= turn <= self.turn
         return (round, turn) == (self.round, self.turn)
+
+
+# Asked for several times with every card, and at every table the same ones come.
+@lru_cache(maxsize=TURNS_KEPT_MAX)
+def turn_of_one(round: int, turn: int, seat: int | None, game_over: bool, dealt: int = 0) -> Turn:
+    """A turn of one seat, or of none."""
+    return Turn(round, turn, () if seat is None else (seat,), game_over, dealt)
 
 
 @dataclass(frozen=True, slots=True)

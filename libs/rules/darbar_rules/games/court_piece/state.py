@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_SUIT, IDS, PACKED, SUITS, PackedHands, mask_of_texts, packed, shared
-from darbar_rules.game import Turn
+from darbar_rules.game import Turn, turn_of_one
 from darbar_rules.games.court_piece.events import (
     CardPlayed,
     DealTry,
@@ -118,8 +118,7 @@ def first_state(options: CourtPieceOptions, seats: int) -> State:
 
 def turn(state: State) -> Turn:
     """Whose decision is due."""
-    seats = () if state.play.to_act is None else (state.play.to_act,)
-    return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over")
+    return turn_of_one(state.match.round, state.play.turn, state.play.to_act, state.match.phase == "over")
 
 
 def trump_is_hidden(state: State) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from darbar_rules.cards import BITS, IDS, PACKED, SUITS, PackedHands, mask_of_texts, packed, shared
-from darbar_rules.game import Turn
+from darbar_rules.game import Turn, turn_of_one
 from darbar_rules.games.king.contracts import Contract
 from darbar_rules.games.king.events import CardPlayed, Declared, Event, RoundDealt, RoundEnded
 from darbar_rules.games.king.forms import Declaration, Form
@@ -100,8 +100,7 @@ def first_state(form: FormMade, seats: int) -> KingState[FormMade]:
 
 def turn(state: State) -> Turn:
     """Whose decision is due."""
-    seats = () if state.play.to_act is None else (state.play.to_act,)
-    return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over")
+    return turn_of_one(state.match.round, state.play.turn, state.play.to_act, state.match.phase == "over")
 
 
 def contract_of(state: State) -> Contract:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, assert_never
 
 from darbar_rules.cards import BITS, IDS, IDS_TWO_DECKS, PACKED, SUITS, PackedHands, packed, shared
-from darbar_rules.game import Turn
+from darbar_rules.game import Turn, turn_of_one
 from darbar_rules.games.kings_and_rebels.events import (
     BidMade,
     BidPassed,
@@ -109,8 +109,9 @@ def first_state(options: KingsAndRebelsOptions, seats: int) -> State:
 
 def turn(state: State) -> Turn:
     """Whose decision is due."""
-    seats = () if state.play.to_act is None else (state.play.to_act,)
-    return Turn(state.match.round, state.play.turn, seats, state.match.phase == "over", state.auction.dealt)
+    return turn_of_one(
+        state.match.round, state.play.turn, state.play.to_act, state.match.phase == "over", state.auction.dealt
+    )
 
 
 def evolve(state: State, event: Event) -> State:
