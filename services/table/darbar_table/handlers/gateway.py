@@ -228,7 +228,9 @@ class LocalLink:
         except Unavailable as error:
             reply.refuse(TableReason.UNAVAILABLE, error.message, details={}, retry=True)
         else:
-            self._node.owner.submit(self._live, act, SeatReply(reply, lambda: self._node.spawn(self._leave_one_of_two(act))))
+            self._node.owner.submit(
+                self._live, act, SeatReply(reply, lambda: self._node.spawn(self._leave_one_of_two(act)))
+            )
 
     async def _leave_one_of_two(self, act: Act) -> None:
         """TL-8: of two seats that were taken at the same moment in two databases, whoever finds the other one leaves
