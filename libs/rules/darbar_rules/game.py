@@ -98,7 +98,7 @@ class Turn(NamedTuple):
 
 # Asked for several times with every card, and at every table the same ones come.
 @lru_cache(maxsize=TURNS_KEPT_MAX)
-def turn_of_one(round: int, turn: int, seat: int | None, game_over: bool, dealt: int = 0) -> Turn:
+def turn_of_one(round: int, turn: int, seat: int | None, game_over: bool, *, dealt: int = 0) -> Turn:
     """A turn of one seat, or of none."""
     return Turn(round, turn, () if seat is None else (seat,), game_over, dealt)
 

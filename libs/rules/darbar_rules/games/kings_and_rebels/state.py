@@ -110,7 +110,7 @@ def first_state(options: KingsAndRebelsOptions, seats: int) -> State:
 def turn(state: State) -> Turn:
     """Whose decision is due."""
     return turn_of_one(
-        state.match.round, state.play.turn, state.play.to_act, state.match.phase == "over", state.auction.dealt
+        state.match.round, state.play.turn, state.play.to_act, state.match.phase == "over", dealt=state.auction.dealt
     )
 
 
