@@ -14,6 +14,8 @@ from darbar_local.servers import nats_url_in
 from darbar_local.settings import ADMIN_PREFIX, PREFIX, AdminSettings, GivenServers, UpSettings
 
 ADMIN = "admin"
+# Somebody waits at the keyboard.
+CONNECT_SECONDS_MAX = 3.0
 # A table process gives up sooner.
 ANSWER_SECONDS_MAX = 15.0
 # The table is on its way to another process.
@@ -33,7 +35,7 @@ def admin_nats_url(data: str | None) -> str:
 async def admin_bus(nats_url: str) -> AsyncIterator[Bus]:
     """As the operator; a refusal, or no answer, ends the command with its exit code."""
     try:
-        bus = await Bus.connect(nats_url, name=ADMIN)
+        bus = await Bus.connect(nats_url, name=ADMIN, seconds_max=CONNECT_SECONDS_MAX)
     except (Unavailable, ServerTooOld) as error:
         raise Failure(ExitCode.SERVER_FAILED, str(error)) from error
     try:

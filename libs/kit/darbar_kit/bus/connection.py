@@ -70,11 +70,11 @@ class Bus:
         self._places = asyncio.Semaphore(HANDLERS_RUNNING_MAX)
 
     @classmethod
-    async def connect(cls, url: str, *, name: str) -> "Bus":
-        """Raises Unavailable when no server answers. Answers come to `_INBOX.<user of the url>`, which is private."""
+    async def connect(cls, url: str, *, name: str, seconds_max: float = CONNECT_SECONDS_MAX) -> "Bus":
+        """Raises Unavailable when no server answers in time. Answers come to the private `_INBOX.<user of the url>`."""
         bus = cls(Client())
         try:
-            async with asyncio.timeout(CONNECT_SECONDS_MAX):
+            async with asyncio.timeout(seconds_max):
                 await bus._open(url, name)
         except (OSError, TimeoutError, nats.errors.Error) as error:
             await bus.close()
