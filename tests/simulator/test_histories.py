@@ -24,10 +24,6 @@ import pytest
 import simulated_history as history
 import virtual_time
 
-# What a process was about to begin, or in the midst of, when it crashed or a history ended: nobody closes it.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:coroutine .* was never awaited:RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
-)
 HISTORIES, WHOLE_GAMES = 10_000, 200
 A_TEST, GAMES_A_TEST = 50, 5  # short ones, so that all workers finish at the same time
 SEEDS_ELSEWHERE = range(140, 160)

@@ -8,10 +8,6 @@ import pytest
 import simulated_history as history
 from planted_bugs import PLANTED, Planted
 
-# What a process was about to begin, or in the midst of, when it crashed or a history ended: nobody closes it.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:coroutine .* was never awaited:RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
-)
 HISTORIES_MAX = 1000
 
 

@@ -9,9 +9,6 @@ import random
 DOUBLINGS_MAX = 32
 
 
-_CHANCE = random.Random()  # Nobody gains by guessing it.
-
-
 class Backoff:
     """Pauses that grow: anything from nothing to a ceiling that doubles with each failure, up to `seconds_max`.
 
@@ -24,14 +21,14 @@ class Backoff:
             raise ValueError(f"a back-off needs 0 < seconds_min <= seconds_max, not {seconds_min} and {seconds_max}")
         self._seconds_min = seconds_min
         self._seconds_max = seconds_max
-        self._chance = _CHANCE if chance is None else chance
+        self._uniform = random.uniform if chance is None else chance.uniform  # Nobody gains by guessing it.
         self.failures = 0
 
     def next_seconds(self) -> float:
         """The pause after one more failure."""
         ceiling = min(self._seconds_min * 2.0 ** min(self.failures, DOUBLINGS_MAX), self._seconds_max)
         self.failures += 1
-        return self._chance.uniform(0.0, ceiling)
+        return self._uniform(0.0, ceiling)
 
     async def pause(self) -> None:
         """Sleeps for the next pause."""
