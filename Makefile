@@ -9,18 +9,15 @@ PLACE ?=
 LAN ?=
 TLS ?=
 UPGRADE ?=
-SCREENSHOTS ?=
 GAMES ?= 500
 TABLES ?= 2000
 SEED ?= 1
 MINUTES ?= 0
 UV_VERSION = 0.13.9
-BROWSER_TESTS = .venv/bin/pytest -rs tests/browser
-BROWSER_PICTURES = PYTHONPATH=tests/integration .venv/bin/python tests/browser/screenshots.py
 LOCK = build/uv/bin/uv pip compile --quiet --generate-hashes --universal --no-emit-index-url --no-header --python-version 3.11 $(UPGRADE)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo web test browser check fix setup bench faults mutants documents lock clean
+.PHONY: help run demo web test browser screenshots check fix setup bench faults mutants documents lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -40,10 +37,15 @@ web: ## the web client, checked and built into web/dist, where `make run` serves
 test: setup ## every test of behaviour, with real servers
 	.venv/bin/pytest -n 2 --dist loadfile
 
-browser: setup ## the web client in a real browser; SCREENSHOTS=1: every screen at three sizes into docs/screens
+browser: setup ## the web client in a real browser
 	bash web/build.sh
 	bash tests/browser/chromium.sh
-	$(if $(SCREENSHOTS),$(BROWSER_PICTURES),$(BROWSER_TESTS))
+	.venv/bin/pytest -rs tests/browser
+
+screenshots: setup ## every screen at three sizes into docs/screens
+	bash web/build.sh
+	bash tests/browser/chromium.sh
+	PYTHONPATH=tests/integration .venv/bin/python tests/browser/screenshots.py
 
 check: setup ## format, lint, types, imports and the rules of the repository, in under a minute; no tests of behaviour
 	.venv/bin/ruff format --check .
@@ -77,6 +79,3 @@ lock: ## requirements*.lock anew from requirements*.in: UPGRADE=--upgrade for ne
 	$(LOCK) requirements.in --output-file requirements.lock
 	$(LOCK) requirements-dev.in --output-file requirements-dev.lock
 	$(LOCK) bench/peers.in --output-file bench/peers.lock
-
-clean: ## remove what tools left behind; ./var with the local data stays
-	rm -rf build dist .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

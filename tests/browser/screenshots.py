@@ -1,4 +1,4 @@
-"""Pictures of every screen at three sizes, into docs/screens. A program: `make browser SCREENSHOTS=1`."""
+"""Pictures of every screen at three sizes, into docs/screens. A program: `make screenshots`."""
 
 from __future__ import annotations
 
