@@ -15,6 +15,13 @@ GAMES = [
     ("king_short", {}, PHONE),
     ("kings_and_rebels", {"seats": 4, "rounds": 2}, PHONE),
 ]
+# Sheets with a row for each round whose last players' columns are beyond the edge.
+CUT_SHEETS = """
+() => {
+  const sheets = [...document.querySelectorAll(".scroll:not(.turned)")];
+  return sheets.filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.parentElement.outerHTML);
+}
+"""
 
 
 @pytest.mark.parametrize(("game", "options", "size"), GAMES, ids=[f"{game}-{size[0]}" for game, _, size in GAMES])
@@ -26,6 +33,7 @@ async def test_a_guest_plays_a_whole_game(
         steps = await guest.play_until("[data-result=game]")
         assert steps >= 13
         await expect(guest.page.get_by_role("heading", name="The game is over")).to_be_visible()
+        assert await guest.page.evaluate(CUT_SHEETS) == []
         assert (await kinds(guest)).count("game_ended") == 1
         await every_deal_is_proven(guest)
         await the_replay_steps_through(guest)
