@@ -56,6 +56,15 @@ class Darbar:
                 await asyncio.sleep(POLL_SECONDS)
         return found[1]
 
+    async def tells(self, part: str) -> str:
+        """Waits for a line of stdout that has this part; the address comes before the others."""
+        async with asyncio.timeout(SECONDS_MAX):
+            while not (found := [line for line in self.lines if part in line]):
+                if self.ended:
+                    raise AssertionError(f"it ended with {await self.end()} after {self.lines}")
+                await asyncio.sleep(POLL_SECONDS)
+        return found[0]
+
     async def end(self, number: int | None = None) -> tuple[int, str]:
         """Waits for its end, after a signal when one is given: its exit code and what it wrote to stderr."""
         if number is not None:

@@ -351,7 +351,7 @@ async def test_where_others_can_reach_it_the_limits_are_those_of_production(
     url = await up.ready()
 
     assert (await get(f"{url}/v1/x"))["guests_an_hour_max"] == 5
-    assert [line for line in up.lines if "docs/operations.md" in line]
+    assert await up.tells("docs/operations.md")
 
 
 async def test_a_service_that_cannot_start_is_told(darbar: Start, given: dict[str, str]) -> None:

@@ -97,7 +97,7 @@ async def test_with_tls_others_are_led_to_the_secure_port_and_the_plain_one_is_t
         assert (code, "in no network" in complaints) == (ExitCode.SETTINGS_WRONG, True)
         return
     own_url = await up.ready()
-    (told,) = [line.split()[-1] for line in up.lines if "Others in this network play at" in line]
+    told = (await up.tells("Others in this network play at")).split()[-1]
 
     assert re.fullmatch(rf"https://{re.escape(address)}:\d+", told)
     async with aiohttp.ClientSession() as session:
