@@ -7,7 +7,6 @@ bit `card` set for each card in it. The second deck's copy of a card is that num
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
 SUITS: Final = "CDHS"
@@ -26,9 +25,8 @@ PACKED: Final[tuple[bytes, ...]] = tuple(bytes((card,)) for card in range(len(TE
 BITS: Final[tuple[int, ...]] = tuple(1 << card for card in range(len(TEXTS)))
 SUIT_OF: Final[tuple[int, ...]] = tuple(card % CARDS_IN_DECK // CARDS_IN_SUIT for card in range(len(TEXTS)))
 RANK_OF: Final[tuple[int, ...]] = tuple(card % CARDS_IN_SUIT for card in range(len(TEXTS)))
-SUIT_MASKS: Final[tuple[int, ...]] = tuple(
-    ((1 << CARDS_IN_SUIT) - 1) << (suit * CARDS_IN_SUIT) for suit in range(len(SUITS))
-)
+ONE_SUIT: Final = (1 << CARDS_IN_SUIT) - 1  # the clubs of a hand; those of another suit lie thirteen bits higher each
+SUIT_MASKS: Final[tuple[int, ...]] = tuple(ONE_SUIT << (suit * CARDS_IN_SUIT) for suit in range(len(SUITS)))
 WHOLE_DECK: Final = (1 << CARDS_IN_DECK) - 1
 
 ACE: Final = RANKS.index("A")
@@ -77,19 +75,23 @@ def mask_of_texts(texts: Iterable[str]) -> int:
 
 def texts_of(mask: int) -> tuple[str, ...]:
     """The cards of a one-deck hand, suit by suit, each from the lowest up."""
-    clubs, diamonds, hearts, spades = SUIT_MASKS
     return (
-        _texts_of_one_suit(mask & clubs)
-        + _texts_of_one_suit(mask & diamonds)
-        + _texts_of_one_suit(mask & hearts)
-        + _texts_of_one_suit(mask & spades)
+        _CLUBS[mask & ONE_SUIT]
+        + _DIAMONDS[mask >> 13 & ONE_SUIT]
+        + _HEARTS[mask >> 26 & ONE_SUIT]
+        + _SPADES[mask >> 39 & ONE_SUIT]
     )
 
 
-# 4 suits of 2 ** 13 holdings at the very most: the cache can hold them all.
-@lru_cache(maxsize=len(SUITS) << CARDS_IN_SUIT)
-def _texts_of_one_suit(mask: int) -> tuple[str, ...]:
-    return tuple(text for card, text in enumerate(TEXTS[:CARDS_IN_DECK]) if mask >> card & 1)
+def _holdings(suit: int) -> tuple[tuple[str, ...], ...]:
+    """All that a hand can hold of a suit, by its thirteen bits."""
+    found: list[tuple[str, ...]] = [()]
+    for text in TEXTS[suit * CARDS_IN_SUIT : (suit + 1) * CARDS_IN_SUIT]:
+        found += [(*held, text) for held in found]
+    return tuple(found)
+
+
+_CLUBS, _DIAMONDS, _HEARTS, _SPADES = map(_holdings, range(len(SUITS)))
 
 
 def lowest(mask: int) -> int:

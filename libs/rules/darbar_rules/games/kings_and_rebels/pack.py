@@ -9,14 +9,25 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT, IDS, IDS_TWO_DECKS, RANK_OF, RANKS, SUIT_OF, SUITS, TEXTS
+from darbar_rules.cards import (
+    CARDS_IN_DECK,
+    CARDS_IN_SUIT,
+    IDS,
+    IDS_TWO_DECKS,
+    ONE_SUIT,
+    RANK_OF,
+    RANKS,
+    SUIT_OF,
+    SUITS,
+    TEXTS,
+)
+from darbar_rules.cards import texts_of as texts_of_one_deck
 
 THREE_OF_SPADES: Final = IDS["3S"]
 THREE_OF_SPADES_POINTS: Final = 30
 RANK_POINTS: Final = {"A": 10, "K": 10, "Q": 10, "J": 10, "T": 10, "5": 5}
 
 SECOND_COPY: Final = "#2"
-ONE_SUIT: Final = (1 << CARDS_IN_SUIT) - 1
 
 
 def _points(face: int) -> int:
@@ -60,6 +71,8 @@ def mask_of_hand(texts: tuple[str, ...]) -> int:
 def texts_of(mask: int) -> tuple[str, ...]:
     """The cards of a hand, suit by suit, each from the lowest up."""
     second = mask >> CARDS_IN_DECK
+    if not second:
+        return texts_of_one_deck(mask)
     return (
         _texts_of_one_suit(0, mask & ONE_SUIT, second & ONE_SUIT)
         + _texts_of_one_suit(1, mask >> 13 & ONE_SUIT, second >> 13 & ONE_SUIT)
@@ -68,8 +81,8 @@ def texts_of(mask: int) -> tuple[str, ...]:
     )
 
 
-# With one deck the cache can hold every holding; those of two decks come and go.
-@lru_cache(maxsize=2 * len(SUITS) << CARDS_IN_SUIT)
+# There are too many to hold them all: they come and go.
+@lru_cache(maxsize=len(SUITS) << CARDS_IN_SUIT)
 def _texts_of_one_suit(suit: int, first: int, second: int) -> tuple[str, ...]:
     return tuple(
         TEXTS[suit * CARDS_IN_SUIT + rank + copy * CARDS_IN_DECK]
