@@ -39,11 +39,14 @@ def seen_cards(leader: int, cards: bytes, seats: int) -> tuple[SeenCard, ...]:
     return tuple([_seen_card((leader + place) % seats, card) for place, card in enumerate(cards)])
 
 
-# A finished trick is looked at by everybody until its deal is over.
+# Finished tricks are looked at by everybody, with each card: those before the last one are known by then.
 @lru_cache(maxsize=TRICKS_KEPT_MAX)
-def seen_trick(trick: Trick, seats: int) -> SeenTrick:
-    leader, cards, winner = trick
-    return SeenTrick(leader, seen_cards(leader, cards, seats), winner)
+def seen_tricks(tricks: tuple[Trick, ...], seats: int) -> tuple[SeenTrick, ...]:
+    """Each trick as everybody sees it."""
+    if not tricks:
+        return ()
+    leader, cards, winner = tricks[-1]
+    return (*seen_tricks(tricks[:-1], seats), SeenTrick(leader, seen_cards(leader, cards, seats), winner))
 
 
 # Views of long deals are mostly such cards, and there are few different ones.

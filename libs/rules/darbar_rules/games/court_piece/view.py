@@ -160,7 +160,7 @@ def view(state: State, seat: int | None) -> CourtPieceView:
         totals=match.totals,
         collected=middle.collected,
         hand=_hand(state, seat),
-        hand_counts=tuple(hand.bit_count() for hand in play.hands),
+        hand_counts=tuple(map(int.bit_count, play.hands)),
         trump=_trump(state) if calls or not hidden else None,
         trump_shown=play.trump is not None,
         indicator=TEXTS[state.deal.indicator] if calls and hidden and state.deal.indicator is not None else None,

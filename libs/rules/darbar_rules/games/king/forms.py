@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final, NamedTuple
@@ -26,6 +26,7 @@ TRUMPS_A_SEAT: Final = 2
 NEGATIVES_A_SEAT: Final = 3
 USES_OF_A_NEGATIVE: Final = 2
 FORMS_KEPT: Final = 128
+DECLARED_KEPT_MAX: Final = 1_024
 
 
 class Declaration(NamedTuple):
@@ -59,7 +60,7 @@ class Form(ABC):
         """Who declares the first deal, or leads it where nobody declares; later deals go round from there."""
 
     @abstractmethod
-    def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
+    def remaining(self, declared: tuple[Declaration, ...]) -> tuple[tuple[str, ...], ...]:
         """By seat: the contracts that it could declare now; nothing where nobody declares."""
 
     def leader(self, first: int) -> int:
@@ -95,14 +96,8 @@ class Form20(Form):
     def first(self, hands: Hands, chance: Chance) -> int:
         return next(seat for seat, hand in enumerate(hands) if FIRST_DECLARER_CARD in hand)
 
-    def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
-        uses = [declaration.contract for declaration in declared]
-        free = tuple(name for name in self.names if name != TRUMP and uses.count(name) < USES_OF_A_NEGATIVE)
-        trumps, negatives = declared_by_seat(declared)
-        return tuple(
-            (TRUMP,) * (trumps[seat] < TRUMPS_A_SEAT) + (free if negatives[seat] < NEGATIVES_A_SEAT else ())
-            for seat in range(SEATS)
-        )
+    def remaining(self, declared: tuple[Declaration, ...]) -> tuple[tuple[str, ...], ...]:
+        return _remaining_20(self.names, declared)
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ class FormShort(Form):
     def fixed(self, round: int) -> str | None:
         return self.names[round - 1]
 
-    def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
+    def remaining(self, declared: tuple[Declaration, ...]) -> tuple[tuple[str, ...], ...]:
         return ((),) * SEATS
 
 
@@ -145,11 +140,8 @@ class FormLong(Form):
     def leader(self, first: int) -> int:
         return first if self.options.first_leader == "chooser" else (first + 1) % SEATS
 
-    def remaining(self, declared: Sequence[Declaration]) -> tuple[tuple[str, ...], ...]:
-        done: tuple[set[str], ...] = tuple(set() for _ in range(SEATS))
-        for seat, contract in declared:
-            done[seat].add(contract)
-        return tuple(tuple([name for name in self.names if name not in declared_once]) for declared_once in done)
+    def remaining(self, declared: tuple[Declaration, ...]) -> tuple[tuple[str, ...], ...]:
+        return _remaining_long(self.names, declared)
 
     def forced(self, remaining: tuple[str, ...]) -> str | None:
         return remaining[0] if len(remaining) == 1 else None
@@ -159,7 +151,28 @@ class FormLong(Form):
         return self.options.blind_choice
 
 
-def declared_by_seat(declared: Sequence[Declaration]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+# What is declared changes once a round, and is looked at with each card.
+@lru_cache(maxsize=DECLARED_KEPT_MAX)
+def _remaining_20(names: tuple[str, ...], declared: tuple[Declaration, ...]) -> tuple[tuple[str, ...], ...]:
+    uses = [declaration.contract for declaration in declared]
+    free = tuple(name for name in names if name != TRUMP and uses.count(name) < USES_OF_A_NEGATIVE)
+    trumps, negatives = declared_by_seat(declared)
+    return tuple(
+        (TRUMP,) * (trumps[seat] < TRUMPS_A_SEAT) + (free if negatives[seat] < NEGATIVES_A_SEAT else ())
+        for seat in range(SEATS)
+    )
+
+
+@lru_cache(maxsize=DECLARED_KEPT_MAX)
+def _remaining_long(names: tuple[str, ...], declared: tuple[Declaration, ...]) -> tuple[tuple[str, ...], ...]:
+    done: tuple[set[str], ...] = tuple(set() for _ in range(SEATS))
+    for seat, contract in declared:
+        done[seat].add(contract)
+    return tuple(tuple([name for name in names if name not in declared_once]) for declared_once in done)
+
+
+@lru_cache(maxsize=DECLARED_KEPT_MAX)
+def declared_by_seat(declared: tuple[Declaration, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """How many trump contracts, and how many negative ones, each seat has declared."""
     trumps, negatives = [0] * SEATS, [0] * SEATS
     for seat, contract in declared:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NotRequired, TypedDict, assert_never
+from typing import Any, Final, NotRequired, TypedDict, TypeVar, assert_never
 
 from darbar_rules.cards import texts_of, unpacked
 from darbar_rules.game import Legal, OwnHand, Shown, ShownTypes, told
@@ -14,7 +14,7 @@ from darbar_rules.games.king.forms import Form20, FormLong, FormShort, declared_
 from darbar_rules.games.king.options import SEATS, King20Options, KingLongOptions, KingShortOptions
 from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
 from darbar_rules.games.king.state import KingState, Phase, SheetLine, State, contract_of
-from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_trick
+from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_tricks
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,9 @@ class KingLongView(KingView):
     options: KingLongOptions
 
 
+ViewMade = TypeVar("ViewMade", bound=KingView)
+
+
 class RoundDealtPublic(TypedDict):
     round: int
     leader: int
@@ -103,8 +106,10 @@ SHOWN_LONG: Final[Mapping[str, ShownTypes]] = {**SHOWN_SHORT, "declared": ShownT
 
 def view_20(state: KingState[Form20], seat: int | None) -> King20View:
     trumps, negatives = declared_by_seat(state.match.declared)
-    return King20View(
-        **_seen_by(state, seat),
+    return _view(
+        King20View,
+        state,
+        seat,
         options=state.form.options,
         trumps_declared=trumps,
         negatives_declared=negatives,
@@ -112,11 +117,11 @@ def view_20(state: KingState[Form20], seat: int | None) -> King20View:
 
 
 def view_short(state: KingState[FormShort], seat: int | None) -> KingShortView:
-    return KingShortView(**_seen_by(state, seat), options=state.form.options)
+    return _view(KingShortView, state, seat, options=state.form.options)
 
 
 def view_long(state: KingState[FormLong], seat: int | None) -> KingLongView:
-    return KingLongView(**_seen_by(state, seat), options=state.form.options)
+    return _view(KingLongView, state, seat, options=state.form.options)
 
 
 def show(before: State, event: Event) -> Shown:
@@ -134,34 +139,36 @@ def show(before: State, event: Event) -> Shown:
             assert_never(event)
 
 
-def _seen_by(state: State, seat: int | None) -> dict[str, Any]:
+def _view(view_type: type[ViewMade], state: State, seat: int | None, **own: Any) -> ViewMade:
+    """What all three games show, and what is this game's own."""
     match, deal, middle, play = state.match, state.deal, state.middle, state.play
-    return {
-        "seat": seat,
-        "phase": match.phase,
-        "round": match.round,
-        "rounds": state.form.deals,
-        "turn": play.turn,
-        "to_act": play.to_act,
-        "declarer": deal.declarer,
-        "contract": deal.contract,
-        "trump": deal.suit,
-        "totals": match.totals,
-        "counts": middle.counts,
-        "points": middle.points,
-        "hand": _hand(state, seat),
-        "hand_counts": tuple(hand.bit_count() for hand in play.hands),
-        "hearts_banned": deal.contract is not None and hearts_are_banned(state, contract_of(state)),
-        "leader": play.leader,
-        "winning": play.winning if play.trick else None,
-        "trick": seen_cards(play.leader, play.trick, SEATS),
-        "tricks": tuple([seen_trick(trick, SEATS) for trick in middle.tricks]),
-        "sheet": match.sheet,
-        "last_finished": match.sheet[-1].round if match.sheet else None,
-        "remaining": remaining(state),
-        "legal": NOTHING if seat is None else legal(state, seat),
-        "ended": match.ended,
-    }
+    return view_type(
+        seat=seat,
+        phase=match.phase,
+        round=match.round,
+        rounds=state.form.deals,
+        turn=play.turn,
+        to_act=play.to_act,
+        declarer=deal.declarer,
+        contract=deal.contract,
+        trump=deal.suit,
+        totals=match.totals,
+        counts=middle.counts,
+        points=middle.points,
+        hand=_hand(state, seat),
+        hand_counts=tuple(map(int.bit_count, play.hands)),
+        hearts_banned=deal.contract is not None and hearts_are_banned(state, contract_of(state)),
+        leader=play.leader,
+        winning=play.winning if play.trick else None,
+        trick=seen_cards(play.leader, play.trick, SEATS),
+        tricks=seen_tricks(middle.tricks, SEATS),
+        sheet=match.sheet,
+        last_finished=match.sheet[-1].round if match.sheet else None,
+        remaining=remaining(state),
+        legal=NOTHING if seat is None else legal(state, seat),
+        ended=match.ended,
+        **own,
+    )
 
 
 def _hand(state: State, seat: int | None) -> tuple[str, ...]:

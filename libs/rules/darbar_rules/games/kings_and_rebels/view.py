@@ -26,7 +26,7 @@ from darbar_rules.games.kings_and_rebels.pack import texts_of
 from darbar_rules.games.kings_and_rebels.play import legal
 from darbar_rules.games.kings_and_rebels.scoring import rebel_points
 from darbar_rules.games.kings_and_rebels.state import Call, Phase, State
-from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_trick
+from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_tricks
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         converts_max=setup.converts_max,
         totals=match.totals,
         calls=auction.calls,
-        passed=tuple(other for other in range(setup.seats) if auction.passed >> other & 1),
+        passed=tuple([other for other in range(setup.seats) if auction.passed >> other & 1]),
         high_bid=auction.high,
         high_bidder=auction.bidder,
         rebel_leader=deal.leader,
@@ -148,11 +148,11 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         captured=middle.captured,
         rebel_points=rebel_points(state),
         hand=() if seat is None else texts_of(play.hands[seat]),
-        hand_counts=tuple(hand.bit_count() for hand in play.hands),
+        hand_counts=tuple(map(int.bit_count, play.hands)),
         leader=play.leader,
         winning=play.winning if play.trick else None,
         trick=seen_cards(play.leader, play.trick, setup.seats),
-        tricks=tuple([seen_trick(trick, setup.seats) for trick in middle.tricks]),
+        tricks=seen_tricks(middle.tricks, setup.seats),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
