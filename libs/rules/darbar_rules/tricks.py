@@ -34,9 +34,13 @@ class SeenTrick:
     winner: int
 
 
+# By seat and card: views of long deals are mostly such cards, and there are few different ones.
+_SEEN_CARDS: Final = tuple(tuple(SeenCard(seat, text) for text in TEXTS) for seat in range(SEATS_MAX))
+
+
 def seen_cards(leader: int, cards: bytes, seats: int) -> tuple[SeenCard, ...]:
     """Each card with the seat that played it; `seats` is how many there are at the table."""
-    return tuple([_seen_card((leader + place) % seats, card) for place, card in enumerate(cards)])
+    return tuple([_SEEN_CARDS[(leader + place) % seats][card] for place, card in enumerate(cards)])
 
 
 # Finished tricks are looked at by everybody, with each card: those before the last one are known by then.
@@ -47,9 +51,3 @@ def seen_tricks(tricks: tuple[Trick, ...], seats: int) -> tuple[SeenTrick, ...]:
         return ()
     leader, cards, winner = tricks[-1]
     return (*seen_tricks(tricks[:-1], seats), SeenTrick(leader, seen_cards(leader, cards, seats), winner))
-
-
-# Views of long deals are mostly such cards, and there are few different ones.
-@lru_cache(maxsize=SEATS_MAX * len(TEXTS))
-def _seen_card(seat: int, card: int) -> SeenCard:
-    return SeenCard(seat, TEXTS[card])

@@ -21,8 +21,10 @@ from darbar_rules.games.court_piece.events import (
 from darbar_rules.games.court_piece.options import SEATS, CourtPieceOptions
 from darbar_rules.games.court_piece.piles import pile_needed
 from darbar_rules.games.court_piece.play import NOTHING, legal
-from darbar_rules.games.court_piece.state import Phase, State, Trick, trump_is_hidden
+from darbar_rules.games.court_piece.state import Middle, Phase, State, Trick, trump_is_hidden
 from darbar_rules.tricks import TRICKS_KEPT_MAX
+
+MIDDLES_KEPT_MAX: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def view(state: State, seat: int | None) -> CourtPieceView:
         pile=middle.pile,
         pile_needed=pile_needed(state.options, middle.collected),
         streak=middle.streak,
-        tricks=tuple([_seen_trick(trick, suit, play.face_down, looker) for trick in middle.tricks]),
+        tricks=_seen_tricks(middle, suit, play.face_down, looker),
         legal=NOTHING if seat is None else legal(state, seat),
         ended=match.ended,
     )
@@ -259,7 +261,12 @@ def _trump(state: State) -> str | None:
     return None if state.deal.trump is None else SUITS[state.deal.trump]
 
 
-# A finished trick is looked at by everybody until its round is over. With nothing face down all see the same.
+# Finished tricks are looked at by everybody, with each card. With nothing face down all see the same.
+@lru_cache(maxsize=MIDDLES_KEPT_MAX)
+def _seen_tricks(middle: Middle, trump: int | None, face_down: int, seat: int | None) -> tuple[SeenTrick, ...]:
+    return tuple([_seen_trick(trick, trump, face_down, seat) for trick in middle.tricks])
+
+
 @lru_cache(maxsize=TRICKS_KEPT_MAX)
 def _seen_trick(trick: Trick, trump: int | None, face_down: int, seat: int | None) -> SeenTrick:
     leader, cards, winner, picked_up, trump_from = trick

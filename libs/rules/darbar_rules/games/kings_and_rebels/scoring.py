@@ -12,7 +12,8 @@ from darbar_rules.ranking import ranking
 
 def rebel_points(state: State) -> int:
     """What the seats have that everybody knows to be Rebels, with all their tricks (KR-21, KR-23)."""
-    return sum(state.middle.captured[seat] for seat in state.deal.rebels)
+    captured = state.middle.captured
+    return sum([captured[seat] for seat in state.deal.rebels])
 
 
 def round_ended(state: State) -> RoundEnded:

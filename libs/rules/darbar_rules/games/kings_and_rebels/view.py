@@ -143,7 +143,7 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         bid=deal.bid,
         trump=None if deal.trump is None else SUITS[deal.trump],
         converts=deal.converts if knows else (),
-        fates=deal.fates if knows else tuple(fate for fate in deal.fates if fate.joined),
+        fates=deal.fates if knows else tuple([fate for fate in deal.fates if fate.joined]),
         rebels=deal.rebels,
         captured=middle.captured,
         rebel_points=rebel_points(state),
