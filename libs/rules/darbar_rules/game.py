@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypedDic
 
 from darbar_rules.deal import Chance
 from darbar_rules.options import Option, check_each, options_of
+from darbar_rules.values import made_quickly
 
 Direction = Literal["clockwise", "anticlockwise"]  # as seen on a screen
 StakeUnit = Literal["round", "game"]
@@ -103,6 +104,7 @@ def turn_of_one(round: int, turn: int, seat: int | None, game_over: bool, *, dea
     return Turn(round, turn, () if seat is None else (seat,), game_over, dealt)
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Legal:
     """What one seat may decide now, in the words of the wire.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from darbar_rules.decisions import PlayCard as PlayCard  # one of this game's decisions, told on from here
+from darbar_rules.values import made_quickly
 
 Hands = tuple[tuple[str, ...], ...]  # one a seat, in the order in which the cards were dealt
 
@@ -83,6 +84,7 @@ class TrumpShown:
     turn: int
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class TrickTaken:
     winner: int
@@ -92,6 +94,7 @@ class TrickTaken:
     streak: int | None = None  # the seat whose win counts as the first of two in a row
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class CardPlayed:
     seat: int

@@ -23,6 +23,7 @@ from darbar_rules.games.court_piece.piles import pile_needed
 from darbar_rules.games.court_piece.play import NOTHING, legal
 from darbar_rules.games.court_piece.state import Middle, Phase, State, Trick, trump_is_hidden
 from darbar_rules.tricks import TRICKS_KEPT_MAX
+from darbar_rules.values import made_quickly
 
 MIDDLES_KEPT_MAX: Final = 4_096
 
@@ -55,6 +56,7 @@ class SeenTrick:
     picked_up: int
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class CourtPieceView:
     """All that a seat (None: a spectator) may know."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from darbar_rules.decisions import PlayCard as PlayCard  # one of these games' decisions, told on from here
+from darbar_rules.values import made_quickly
 
 Hands = tuple[tuple[str, ...], ...]  # one a seat, in the order in which the cards were dealt
 
@@ -48,6 +49,7 @@ class Declared:
     forced: bool = False  # the last contract left: declared without a decision
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class TrickTaken:
     winner: int
@@ -56,6 +58,7 @@ class TrickTaken:
     hearts_broken: bool = False  # the ban on leading hearts is lifted
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class CardPlayed:
     seat: int

@@ -15,6 +15,7 @@ from darbar_rules.games.king.options import SEATS, King20Options, KingLongOption
 from darbar_rules.games.king.play import NOTHING, hearts_are_banned, legal
 from darbar_rules.games.king.state import KingState, Phase, SheetLine, State, contract_of
 from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_tricks
+from darbar_rules.values import made_quickly
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class KingView:
     ended: RoundEnded | None  # the round that has just ended, all of it
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class King20View(KingView):
     options: King20Options
@@ -54,11 +56,13 @@ class King20View(KingView):
     negatives_declared: tuple[int, ...]  # by seat, at most three
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class KingShortView(KingView):
     options: KingShortOptions
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class KingLongView(KingView):
     options: KingLongOptions

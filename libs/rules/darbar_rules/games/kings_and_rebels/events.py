@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from darbar_rules.decisions import PlayCard as PlayCard  # one of this game's decisions, told on from here
+from darbar_rules.values import made_quickly
 
 Hands = tuple[tuple[str, ...], ...]  # one a seat, in the order in which the cards were dealt
 
@@ -84,12 +85,14 @@ class ConvertsNamed:
     to_act: int
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class TrickTaken:
     winner: int
     captured: tuple[int, ...]  # points of each seat in this round
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class CardPlayed:
     seat: int

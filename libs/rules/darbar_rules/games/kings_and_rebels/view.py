@@ -27,8 +27,10 @@ from darbar_rules.games.kings_and_rebels.play import legal
 from darbar_rules.games.kings_and_rebels.scoring import rebel_points
 from darbar_rules.games.kings_and_rebels.state import Call, Phase, State
 from darbar_rules.tricks import SeenCard, SeenTrick, seen_cards, seen_tricks
+from darbar_rules.values import made_quickly
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class KingsAndRebelsView:
     """All that a seat (None: a spectator) may know."""
