@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NotRequired, TypedDict, assert_never
 
-from darbar_rules.cards import SUITS
+from darbar_rules.cards import DECKS_MAX, SUITS
 from darbar_rules.game import Legal, OwnHand, Shown, ShownTypes, told
 from darbar_rules.games.kings_and_rebels.auction import NOTHING
 from darbar_rules.games.kings_and_rebels.events import (
@@ -21,7 +22,7 @@ from darbar_rules.games.kings_and_rebels.events import (
     RoundEnded,
     TrickTaken,
 )
-from darbar_rules.games.kings_and_rebels.options import KingsAndRebelsOptions
+from darbar_rules.games.kings_and_rebels.options import SEATS_MAX, KingsAndRebelsOptions
 from darbar_rules.games.kings_and_rebels.pack import texts_of
 from darbar_rules.games.kings_and_rebels.play import legal
 from darbar_rules.games.kings_and_rebels.scoring import rebel_points
@@ -138,7 +139,7 @@ def view(state: State, seat: int | None) -> KingsAndRebelsView:
         converts_max=setup.converts_max,
         totals=match.totals,
         calls=auction.calls,
-        passed=tuple([other for other in range(setup.seats) if auction.passed >> other & 1]),
+        passed=_seats_of(auction.passed),
         high_bid=auction.high,
         high_bidder=auction.bidder,
         rebel_leader=deal.leader,
@@ -184,6 +185,12 @@ def show(before: State, event: Event) -> Shown:
             return _show_result(event)
         case _:
             assert_never(event)
+
+
+@lru_cache(maxsize=1 << SEATS_MAX[DECKS_MAX])
+def _seats_of(bits: int) -> tuple[int, ...]:
+    """The seats that have a bit."""
+    return tuple(seat for seat in range(bits.bit_length()) if bits >> seat & 1)
 
 
 def _show_card(before: State, event: CardPlayed) -> Shown:
