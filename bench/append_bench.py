@@ -3,9 +3,8 @@
     python -m bench.append_bench [--seconds 5] [--turns 3]
 
 200 tables wait, each with one event of 150 bytes in flight, as in the service. The reference is the append statement
-of queries.sql, prepared, on as many connections, with batches of the size that the writer had, made beforehand. As the
-writer takes all that waits into one batch, the reference then has twice as many events under way. Beside the row is the
-statement with 200 in all: in two batches of 100 on two connections, and in one of 200 on one.
+of queries.sql, prepared, on as many connections, with batches of the size that the writer had, made beforehand. Beside
+the row is the statement with 200 in all: in two batches of 100 on two connections, and in one of 200 on one.
 """
 
 from __future__ import annotations

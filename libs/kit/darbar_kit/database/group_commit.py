@@ -68,7 +68,7 @@ class GroupCommit(Generic[_Item]):
         self._batch_seconds_max = batch_seconds_max
         self._waiting: deque[_Item] = deque()
         self._in_flight: dict[int, list[_Item]] = {}  # by the identity of the batch
-        self._writers: list[tuple[int, asyncio.Event]] = []  # for how many waiting items each is woken
+        self._free: list[tuple[int, asyncio.Event]] = []  # writers, and for how many waiting items each is woken
         self._idle = asyncio.Event()
         self._idle.set()
         self._failing_since: float | None = None
@@ -90,7 +90,7 @@ class GroupCommit(Generic[_Item]):
             return False
         self._waiting.append(item)
         self._idle.clear()
-        for waiting_min, some_wait in self._writers:
+        for waiting_min, some_wait in self._free:
             if len(self._waiting) >= waiting_min:
                 some_wait.set()
         return True
@@ -100,25 +100,36 @@ class GroupCommit(Generic[_Item]):
 
         `waiting_min` is for a second one: it helps only when the first has more to do than it gets done.
         """
-        some_wait = asyncio.Event()
-        self._writers.append((waiting_min, some_wait))
-        try:
-            await self._write(storage, waiting_min, some_wait)
-        finally:
-            self._writers.remove((waiting_min, some_wait))
-
-    async def _write(self, storage: Storage[_Item], waiting_min: int, some_wait: asyncio.Event) -> None:
         while True:
-            while len(self._waiting) < waiting_min:
-                some_wait.clear()
-                await some_wait.wait()
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
+            if len(self._waiting) < waiting_min:
+                await self._enough(waiting_min)
+            batch = [self._waiting.popleft() for _ in range(min(self._share(), self._batch_max))]
             self._in_flight[id(batch)] = batch
             await self._store(storage, batch)
             del self._in_flight[id(batch)]
             if not self._waiting and not self._in_flight:
                 self._idle.set()
                 self._failing_since = None
+
+    async def _enough(self, waiting_min: int) -> None:
+        """Until so many wait: the writer is free meanwhile."""
+        some_wait = asyncio.Event()
+        free = (waiting_min, some_wait)
+        self._free.append(free)
+        try:
+            while len(self._waiting) < waiting_min:
+                some_wait.clear()
+                await some_wait.wait()
+        finally:
+            self._free.remove(free)
+
+    def _share(self) -> int:
+        """How many a writer takes: half of what waits while another is free that such a half would wake. One then
+        works for its half while the other waits for the database."""
+        half = len(self._waiting) // 2
+        if any(waiting_min <= half for waiting_min, _ in self._free):
+            return len(self._waiting) - half
+        return len(self._waiting)
 
     async def drained(self, seconds_max: float) -> bool:
         """Whether everything that was offered has its answer, at the latest after `seconds_max`."""
