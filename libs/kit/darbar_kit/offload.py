@@ -15,8 +15,8 @@ import msgspec
 
 from darbar_kit.errors import KitReason, Unavailable
 
-# Of the processes, as `nice` counts: whoever serves others goes first.
-PRIORITY = 5
+# Of the processes, as `nice` counts: the last, so that whoever serves others goes first.
+PRIORITY = 19
 
 _Argument = TypeVarTuple("_Argument")
 _Result = TypeVar("_Result")
@@ -80,6 +80,14 @@ _pieces = count(1)
 
 def _aside(work: Callable[[*_Argument], _Result], *arguments: *_Argument) -> _Done[_Result]:
     """In the other process."""
+    _go_last()
+    return _Done(os.getpid(), next(_pieces), work(*arguments))
+
+
+def _go_last() -> None:
+    """Where the system knows such a class, the work also takes the core from nobody who wakes to serve."""
     if os.getpriority(os.PRIO_PROCESS, 0) < PRIORITY:
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
-    return _Done(os.getpid(), next(_pieces), work(*arguments))
+        if hasattr(os, "SCHED_BATCH"):
+            with suppress(PermissionError):  # Containers may forbid it; the priority is there all the same.
+                os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
