@@ -14,7 +14,7 @@ from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 
-from bench.machine import described
+from bench.machine import PEERS, described
 from bench.rows import Row, read_results, short, target_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +54,18 @@ MEMORY = re.compile(rf"{TABLES_A_PROCESS:,} tables needs [\d,]+ MiB")
 def whole(rows: list[Row]) -> str:
     """The machine and every row, as Markdown."""
     head = ["| row | value | reference | ratio | target | | others' cores |", "|---|---|---|---|---|---|---|"]
-    return "\n".join([*described(), *HOW_TO_READ, "", *head, *map(_line, rows)])
+    return "\n".join([*_machines(rows), *HOW_TO_READ, "", *head, *map(_line, rows)])
+
+
+def _machines(rows: list[Row]) -> list[str]:
+    """What each row was measured on, said when it was measured; rows that others differ from are named."""
+    measured: dict[str, list[str]] = {}
+    for row in rows:
+        measured.setdefault(row.machine or "a machine that was not noted.", []).append(row.row)
+    if not measured:
+        measured[described()] = []
+    said = [machine if len(measured) == 1 else f"{', '.join(names)}: {machine}" for machine, names in measured.items()]
+    return [*said, f"Beside them: {PEERS}."]
 
 
 def _line(row: Row) -> str:
@@ -89,7 +100,7 @@ def in_short(rows: list[Row]) -> str:
         ratio = f"{row.ratio:.2f}" if row.reference_value else ""
         held = ": ".join(filter(None, [_target(row), _verdict(row)]))
         lines.append(f"| {what} | {short(row.value)} | {beside} | {ratio} | {held} |")
-    return "\n".join([*described(), "", *head, *lines])
+    return "\n".join([*_machines(rows), "", *head, *lines])
 
 
 def marked(document: str, text: str) -> str:

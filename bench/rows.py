@@ -77,7 +77,8 @@ class Row(msgspec.Struct, frozen=True):
 
     `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`,
     `pace_lost`, `refusals`, `no_reference`. Where there is no target, `met` says that they count. `measured_at` is a
-    minute in UTC, `others_cores` what everybody else used of the machine meanwhile.
+    minute in UTC, `others_cores` what everybody else used of the machine meanwhile, `machine` what it was, with the
+    interpreter that was measured.
     """
 
     row: str
@@ -92,6 +93,7 @@ class Row(msgspec.Struct, frozen=True):
     beside: dict[str, float] = {}
     measured_at: str = ""
     others_cores: float = 0.0
+    machine: str = ""
 
 
 def made(

@@ -26,6 +26,7 @@ from types import MappingProxyType
 import msgspec
 import psutil  # type: ignore[import-untyped]
 from bench import figures, rows
+from bench.machine import described
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT_SECONDS_MAX = 300.0
@@ -97,8 +98,8 @@ def measured(script: str) -> list[rows.Row]:
             end.cancel()
     if missing := rows_of(script) - {row.row for row in found}:
         print(f"{script}: code {running.returncode}, without {', '.join(sorted(missing))}", file=sys.stderr, flush=True)
-    at, cores = began.strftime("%Y-%m-%d %H:%M"), others.cores()
-    return [msgspec.structs.replace(row, measured_at=at, others_cores=cores) for row in found]
+    noted = {"measured_at": began.strftime("%Y-%m-%d %H:%M"), "others_cores": others.cores(), "machine": described()}
+    return [msgspec.structs.replace(row, **noted) for row in found]
 
 
 class Others:

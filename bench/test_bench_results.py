@@ -196,7 +196,7 @@ def test_a_script_that_fails_loses_no_row_of_the_others_and_is_named(
     said = capfd.readouterr()
     assert "fails_bench: code 3, without latency_p50" in said.err
     assert "failed: latency_p50" in said.err
-    assert [row.row for row in rows.read_results()] == ["append"]
+    assert [(row.row, row.machine) for row in rows.read_results()] == [("append", run.described())]
     assert "| append | 1 e | 1 r | 1.00 | 0.7 | met |" in said.out
 
 
@@ -216,3 +216,14 @@ def test_documents_take_the_figures_of_the_rows(rows: Any) -> None:
     assert "old" not in (changed := figures.marked(marks, figures.whole(found)))
     assert "| serving | 6,129 " in changed
     assert changed.endswith("<!-- end of figures -->\nrest\n")
+
+
+def test_documents_name_what_the_rows_were_measured_with_and_not_what_writes_them(rows: Any) -> None:
+    figures = importlib.import_module("bench.figures")
+    one, other = (
+        rows.Row(name, "", 1, "", 0, 0, 1, True, machine=f"Python of {name}.") for name in ("serving", "bots")
+    )
+    for text in (figures.whole([one]), figures.in_short([one])):
+        assert text.startswith("Python of serving.\n")
+        assert figures.described() not in text
+    assert figures.whole([one, other]).startswith("serving: Python of serving.\nbots: Python of bots.\n")
