@@ -58,7 +58,7 @@ def whole(rows: list[Row]) -> str:
 
 
 def _machines(rows: list[Row]) -> list[str]:
-    """What each row was measured on, said when it was measured; rows that others differ from are named."""
+    """What each row was measured on, said when it was measured; with the rows' names where machines differ."""
     measured: dict[str, list[str]] = {}
     for row in rows:
         measured.setdefault(row.machine or "a machine that was not noted.", []).append(row.row)
