@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from pathlib import Path
 
 import asyncpg
@@ -127,6 +129,25 @@ async def test_a_silent_tunnel_keeps_everybody_and_lets_them_wait(nats_server: s
         writer.close()
         await bus.close()
         await other.close()
+
+
+async def test_a_connection_that_is_reset_ends_behind_the_tunnel_too() -> None:
+    ended: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ended.put_nowait(await reader.readexactly(2))
+        ended.put_nowait(await reader.read())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Tunnel.to(f"http://127.0.0.1:{port}") as tunnel:
+            _, writer = await asyncio.open_connection("127.0.0.1", int(tunnel.url.rpartition(":")[2]))
+            writer.write(b"hi")
+            assert await asyncio.wait_for(ended.get(), 10) == b"hi"
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            assert await asyncio.wait_for(ended.get(), 10) == b""
 
 
 def test_a_manual_clock_moves_only_by_hand() -> None:

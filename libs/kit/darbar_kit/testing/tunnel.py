@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit, urlunsplit
 
 CHUNK_BYTES = 64 * 1024
@@ -69,6 +69,11 @@ class Tunnel:
             # The server itself is away: who came meets the same as without us.
             writer.transport.abort()
             return
+        if self._server is None or not self._server.is_serving():
+            # Closed while this one was on its way.
+            writer.transport.abort()
+            back_writer.transport.abort()
+            return
         self._writers |= {writer, back_writer}
         heard = bytearray() if self._listening else None
         if heard is not None:
@@ -80,11 +85,13 @@ class Tunnel:
     async def _pass_on(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: bytearray | None
     ) -> None:
-        while chunk := await reader.read(CHUNK_BYTES):
-            await self._speaks.wait()
-            if heard is not None:
-                heard += chunk
-            writer.write(chunk)
-            await writer.drain()
+        # A connection that was reset has ended too: the other half of the way must not stay open.
+        with suppress(ConnectionError):
+            while chunk := await reader.read(CHUNK_BYTES):
+                await self._speaks.wait()
+                if heard is not None:
+                    heard += chunk
+                writer.write(chunk)
+                await writer.drain()
         await self._speaks.wait()
         writer.close()
