@@ -176,7 +176,7 @@ async def test_a_stopped_subject_has_nobody(bus: Bus, other: Bus) -> None:
 
     async def nobody_answers() -> bool:
         try:
-            await bus.request("shop.stopped", Question(1), Answer, timeout_seconds=5)
+            await bus.request("shop.stopped", Question(1), Answer, timeout_seconds=0.1)
         except Unavailable as unavailable:
             return unavailable.code == "no_responders"
         return False
@@ -337,18 +337,14 @@ async def test_what_is_served_while_there_is_no_connection_is_served_when_it_com
     await server.stop()
 
 
-async def test_a_server_that_is_not_there_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bus_module, "CONNECT_SECONDS_MAX", 0.2)
-
+async def test_a_server_that_is_not_there_is_an_outage() -> None:
     with pytest.raises(Unavailable, match="bus_unreachable"):
-        await Bus.connect("nats://127.0.0.1:1", name="nobody")
+        await Bus.connect("nats://127.0.0.1:1", name="nobody", seconds_max=0.2)
 
 
-async def test_a_wrong_password_is_an_outage(nats_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bus_module, "CONNECT_SECONDS_MAX", 0.5)
-
+async def test_a_wrong_password_is_an_outage(nats_server: str) -> None:
     with pytest.raises(Unavailable, match=r"bus_unreachable: .*Authorization Violation"):
-        await Bus.connect(nats_server.replace("operator:", "operator:x"), name="nobody")
+        await Bus.connect(nats_server.replace("operator:", "operator:x"), name="nobody", seconds_max=0.5)
 
 
 USERS = {
