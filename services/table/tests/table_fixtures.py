@@ -24,6 +24,13 @@ from darbar_table.settings import Settings
 
 MIGRATIONS = Path(str(resources.files("darbar_table"))) / "migrations"
 PRIVATE_KEY = new_private_key_pem()
+# Nobody thinks or looks on here; a test that is about such a time says how long it is.
+QUICK: dict[str, Any] = {
+    "bot_pause_seconds_min": 0.0,
+    "bot_pause_seconds_max": 0.0,
+    "seeds_open_seconds": 0.05,
+    "frames_a_second_max": 1000,
+}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -62,7 +69,7 @@ async def starting(database_url: str, nats_server: str, bus: Bus) -> AsyncIterat
                 nats_url=nats_url,
                 token_public_key=public_key_pem(PRIVATE_KEY),
                 unsafe_storage=True,
-                **{"bot_pause_seconds_min": 0.0, "bot_pause_seconds_max": 0.0, "frames_a_second_max": 1000, **changes},
+                **{**QUICK, **changes},
             )
             app = build_app(settings)
             app[SERVICE].fresh_seed = fresh_seed or app[SERVICE].fresh_seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
@@ -21,7 +22,8 @@ from darbar_table.store.writer import Append, Beside, Outcome, Row, Writer
 
 OUTCOME_SECONDS_MAX = 30.0
 PROCESS_ID = "t-test"
-CUTS = 1000
+WRITERS = 5
+CUTS = 200
 
 
 class Stream:
@@ -169,20 +171,25 @@ async def test_a_process_that_was_declared_dead_stores_nothing(
 async def test_a_connection_cut_around_the_commit_loses_and_doubles_nothing(
     table_database: TestDatabase, connection: Connection, run_writer: RunWriter
 ) -> None:
-    proxy = CuttingProxy(str(table_database))
-    writer = run_writer(await proxy.start())
-    chance = random.Random(2026)
-    streams = [Stream() for _ in range(3)]
-    try:
-        for _ in range(CUTS):
-            proxy.arm(chance.choice(("before", "after")))
-            for stream in streams:
-                writer.offer(stream.append())
-            assert set(await ended(*(stream.outcome for stream in streams))) == {Outcome.STORED}
-    finally:
-        await proxy.stop()
-    assert proxy.cuts == CUTS
-    for stream in streams:
+    async def cut_again_and_again(seed: int) -> list[Stream]:
+        proxy = CuttingProxy(str(table_database))
+        writer = run_writer(await proxy.start())
+        chance = random.Random(seed)
+        streams = [Stream() for _ in range(3)]
+        try:
+            for _ in range(CUTS):
+                proxy.arm(chance.choice(("before", "after")))
+                for stream in streams:
+                    writer.offer(stream.append())
+                assert set(await ended(*(stream.outcome for stream in streams))) == {Outcome.STORED}
+        finally:
+            await proxy.stop()
+        assert proxy.cuts == CUTS
+        return streams
+
+    # At the same time, as most of it is waiting for the next connection.
+    writers = await asyncio.gather(*(cut_again_and_again(2026 + number) for number in range(WRITERS)))
+    for stream in itertools.chain(*writers):
         rows = await _stored(connection, stream.table_id)
         assert [row["version"] for row in rows] == list(range(1, CUTS + 1))
         assert rows[-1]["chain"] == stream.chain
