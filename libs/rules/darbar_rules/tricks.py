@@ -40,7 +40,13 @@ _SEEN_CARDS: Final = tuple(tuple(SeenCard(seat, text) for text in TEXTS) for sea
 
 def seen_cards(leader: int, cards: bytes, seats: int) -> tuple[SeenCard, ...]:
     """Each card with the seat that played it; `seats` is how many there are at the table."""
-    return tuple([_SEEN_CARDS[(leader + place) % seats][card] for place, card in enumerate(cards)])
+    return tuple([of_seat[card] for of_seat, card in zip(_seen_cards_from(leader, seats), cards, strict=False)])
+
+
+@lru_cache(maxsize=SEATS_MAX**2)
+def _seen_cards_from(leader: int, seats: int) -> tuple[tuple[SeenCard, ...], ...]:
+    """All cards that each seat can play, the leader's first."""
+    return tuple(_SEEN_CARDS[(leader + place) % seats] for place in range(seats))
 
 
 # Finished tricks are looked at by everybody, with each card: those before the last one are known by then.

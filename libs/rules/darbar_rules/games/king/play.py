@@ -19,13 +19,15 @@ NOTHING: Final = Legal()
 
 def decide(state: State, seat: int, decision: Decision, chance: Chance) -> tuple[Event, ...]:
     """What follows from a decision; none of them needs chance."""
-    if not isinstance(decision, PlayCard | Declare):
-        raise RuleRefused(Refusal.DECISION_UNKNOWN)
-    if seat != state.play.to_act:
-        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
-    if isinstance(decision, PlayCard):
-        return play_card(state, seat, decision.card)
-    return declare(state, seat, decision)
+    match decision:
+        case PlayCard():
+            _check_turn(state, seat)
+            return play_card(state, seat, decision.card)
+        case Declare():
+            _check_turn(state, seat)
+            return declare(state, seat, decision)
+        case _:
+            raise RuleRefused(Refusal.DECISION_UNKNOWN)
 
 
 def legal(state: State, seat: int) -> Legal:
@@ -81,6 +83,11 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
     if event.to_act is None:
         return event, round_ended(evolve(state, event))
     return (event,)
+
+
+def _check_turn(state: State, seat: int) -> None:
+    if seat != state.play.to_act:
+        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
 
 
 def _discards(contract: Contract, play: Play, hand: int) -> int:

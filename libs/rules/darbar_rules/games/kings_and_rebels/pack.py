@@ -14,12 +14,13 @@ from darbar_rules.cards import (
     CARDS_IN_SUIT,
     IDS,
     IDS_TWO_DECKS,
-    ONE_SUIT,
     RANK_OF,
     RANKS,
     SUIT_OF,
     SUITS,
     TEXTS,
+    WHOLE_DECK,
+    cards_of,
 )
 from darbar_rules.cards import texts_of as texts_of_one_deck
 
@@ -70,23 +71,18 @@ def mask_of_hand(texts: tuple[str, ...]) -> int:
 
 def texts_of(mask: int) -> tuple[str, ...]:
     """The cards of a hand, suit by suit, each from the lowest up."""
-    second = mask >> CARDS_IN_DECK
-    if not second:
+    if mask <= WHOLE_DECK:
         return texts_of_one_deck(mask)
+    clubs, diamonds, hearts, spades = SUIT_MASKS
     return (
-        _texts_of_one_suit(0, mask & ONE_SUIT, second & ONE_SUIT)
-        + _texts_of_one_suit(1, mask >> 13 & ONE_SUIT, second >> 13 & ONE_SUIT)
-        + _texts_of_one_suit(2, mask >> 26 & ONE_SUIT, second >> 26 & ONE_SUIT)
-        + _texts_of_one_suit(3, mask >> 39 & ONE_SUIT, second >> 39 & ONE_SUIT)
+        _texts_of_one_suit(mask & clubs)
+        + _texts_of_one_suit(mask & diamonds)
+        + _texts_of_one_suit(mask & hearts)
+        + _texts_of_one_suit(mask & spades)
     )
 
 
 # There are too many to hold them all: they come and go.
 @lru_cache(maxsize=len(SUITS) << CARDS_IN_SUIT)
-def _texts_of_one_suit(suit: int, first: int, second: int) -> tuple[str, ...]:
-    return tuple(
-        TEXTS[suit * CARDS_IN_SUIT + rank + copy * CARDS_IN_DECK]
-        for rank in range(CARDS_IN_SUIT)
-        for copy, held in enumerate((first, second))
-        if held >> rank & 1
-    )
+def _texts_of_one_suit(mask: int) -> tuple[str, ...]:
+    return tuple(TEXTS[card] for card in sorted(cards_of(mask), key=lambda card: (FACES[card], card)))
