@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple, NotRequired, TypedDict, assert_never
+from typing import Final, NotRequired, TypedDict, assert_never
 
 from darbar_rules.cards import BITS, CARDS_IN_DECK, SUIT_OF, SUITS, TEXTS, texts_of
 from darbar_rules.game import Legal, OwnHand, Shown, ShownTypes, told
@@ -39,13 +39,6 @@ class SeenCard:
 
 
 Seen = tuple[SeenCard, ...]
-
-
-class Power(NamedTuple):
-    """The trump suit, and the card of a trick from which on its cards have trump power."""
-
-    suit: int
-    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +144,6 @@ def view(state: State, seat: int | None) -> CourtPieceView:
     trump_from = SEATS if play.trump is None else play.trump_from
     calls = seat is not None and seat == match.caller
     suit = state.deal.trump
-    power = None if suit is None else Power(suit, trump_from)
     looker = seat if play.face_down else None
     return CourtPieceView(
         seat=seat,
@@ -171,7 +163,7 @@ def view(state: State, seat: int | None) -> CourtPieceView:
         must_play_trump=play.must_trump,
         leader=play.leader,
         winning=play.winning if play.trick else None,
-        trick=_seen(play.leader, play.trick, power, face_down=play.face_down, seat=seat),
+        trick=_seen(play.leader, play.trick, suit, trump_from, face_down=play.face_down, seat=seat),
         trump_from=trump_from,
         pile=middle.pile,
         pile_needed=pile_needed(state.options, middle.collected),
@@ -272,16 +264,17 @@ def _seen_tricks(middle: Middle, trump: int | None, face_down: int, seat: int | 
 @lru_cache(maxsize=TRICKS_KEPT_MAX)
 def _seen_trick(trick: Trick, trump: int | None, face_down: int, seat: int | None) -> SeenTrick:
     leader, cards, winner, picked_up, trump_from = trick
-    power = None if trump is None else Power(trump, trump_from)
-    return SeenTrick(leader, _seen(leader, cards, power, face_down=face_down, seat=seat), winner, picked_up)
+    seen = _seen(leader, cards, trump, trump_from, face_down=face_down, seat=seat)
+    return SeenTrick(leader, seen, winner, picked_up)
 
 
-def _seen(leader: int, cards: bytes, power: Power | None, *, face_down: int, seat: int | None) -> Seen:
+def _seen(leader: int, cards: bytes, trump: int | None, trump_from: int, *, face_down: int, seat: int | None) -> Seen:
+    """The cards of a trick; from `trump_from` on, those of the trump suit have trump power."""
     seen: list[SeenCard] = []
     for place, card in enumerate(cards):
         player = (leader + place) % SEATS
         is_down = bool(face_down & BITS[card])
-        is_trump = power is not None and place >= power.since and SUIT_OF[card] == power.suit and not is_down
+        is_trump = place >= trump_from and SUIT_OF[card] == trump and not is_down
         seen.append(_seen_card(player, None if is_down and player != seat else TEXTS[card], is_trump, is_down))
     return tuple(seen)
 
