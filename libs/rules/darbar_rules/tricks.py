@@ -36,17 +36,15 @@ class SeenTrick:
 
 # By seat and card: views of long deals are mostly such cards, and there are few different ones.
 _SEEN_CARDS: Final = tuple(tuple(SeenCard(seat, text) for text in TEXTS) for seat in range(SEATS_MAX))
+# The same by number of seats and by leader: his cards come first, then the next seat's.
+_IN_ORDER: Final = tuple(
+    tuple(_SEEN_CARDS[leader:seats] + _SEEN_CARDS[:leader] for leader in range(seats)) for seats in range(SEATS_MAX + 1)
+)
 
 
 def seen_cards(leader: int, cards: bytes, seats: int) -> tuple[SeenCard, ...]:
     """Each card with the seat that played it; `seats` is how many there are at the table."""
-    return tuple([of_seat[card] for of_seat, card in zip(_seen_cards_from(leader, seats), cards, strict=False)])
-
-
-@lru_cache(maxsize=SEATS_MAX**2)
-def _seen_cards_from(leader: int, seats: int) -> tuple[tuple[SeenCard, ...], ...]:
-    """All cards that each seat can play, the leader's first."""
-    return tuple(_SEEN_CARDS[(leader + place) % seats] for place in range(seats))
+    return tuple([of_seat[card] for of_seat, card in zip(_IN_ORDER[seats][leader], cards, strict=False)])
 
 
 # Finished tricks are looked at by everybody, with each card: those before the last one are known by then.
