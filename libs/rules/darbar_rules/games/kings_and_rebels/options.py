@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
-from darbar_rules.cards import CARDS_IN_DECK, DECKS_MAX, RANK_OF, RANKS, SUIT_OF, SUITS, TEXTS
+from darbar_rules.cards import CARDS_IN_DECK, DECKS_MAX, IDS, IDS_TWO_DECKS, RANK_OF, RANKS, SUIT_OF, SUITS, TEXTS
 from darbar_rules.games.kings_and_rebels.pack import FACES, SUIT_MASKS, THREE_OF_SPADES, removed_cards
 from darbar_rules.options import OptionInvalid, check_each, option
 
@@ -117,6 +117,11 @@ class Setup:
     @cached_property
     def removed(self) -> tuple[str, ...]:
         return tuple(TEXTS[card] for card in removed_cards(self.options.decks, self.seats))
+
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """The number of each card, also of those that are left out."""
+        return IDS if self.options.decks == 1 else IDS_TWO_DECKS
 
     @cached_property
     def deck(self) -> tuple[int, ...]:

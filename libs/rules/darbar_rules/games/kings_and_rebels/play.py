@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darbar_rules.cards import BITS, CARDS_IN_DECK, IDS_TWO_DECKS, TEXTS
+from darbar_rules.cards import BITS, TEXTS
 from darbar_rules.deal import Chance
 from darbar_rules.game import Legal, Refusal, RuleRefused
 from darbar_rules.games.kings_and_rebels.auction import NOTHING, bid, legal_bids, pass_bid
@@ -81,7 +81,7 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
         raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
     if phase != "playing":
         raise RuleRefused(Refusal.NOT_NOW if phase == "bidding" else Refusal.TRUMP_NOT_CHOSEN)
-    if IDS_TWO_DECKS.get(text, len(TEXTS)) >= CARDS_IN_DECK * state.setup.options.decks:
+    if text not in state.setup.ids:
         raise RuleRefused(Refusal.CARD_UNKNOWN, card=text)
     card = held_as(state.play.hands[seat], text)
     if card is None:
