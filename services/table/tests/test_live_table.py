@@ -9,7 +9,7 @@ from table_scripts import BOB, CYN, DAN, Script
 
 from darbar_table.domain import events
 from darbar_table.domain.state import Phase
-from darbar_table.engine.live_table import IDS_REMEMBERED_MAX, Ids, LiveTable
+from darbar_table.engine.live_table import IDS_REMEMBERED_MAX, Ids, LiveTable, remembered
 from darbar_table.engine.round_start import RoundStart
 
 
@@ -76,7 +76,7 @@ def test_the_last_ids_of_an_account_are_known_with_what_they_were_for() -> None:
     ids = Ids(seat=0)
     sent = [(f"command-of-ann-{number:04}", 2**32 - 1 - number, number) for number in range(IDS_REMEMBERED_MAX + 3)]
     for command_id, digest, version in sent:
-        ids.remember(command_id, digest, version)
+        ids.remember(remembered(command_id, digest, version))
     assert [ids.find(command_id) for command_id, _, _ in sent[:3]] == [None] * 3
     assert [ids.find(command_id) for command_id, _, _ in sent[3:]] == [
         (digest, version) for _, digest, version in sent[3:]

@@ -11,7 +11,7 @@ from darbar_contracts.tables import Person
 from darbar_table.domain.commands import Act, Decide, Disconnected
 from darbar_table.domain.state import Phase
 from darbar_table.domain.timers import TurnTimer
-from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, Ids
+from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, Ids, remembered
 from darbar_table.store.writer import Outcome
 
 
@@ -54,7 +54,7 @@ async def test_a_command_that_comes_twice_while_it_ends_its_table_is_answered_an
     desk.tell(leave)
     again, other = desk.tell(leave), desk.tell(sit(BOB, "too late"))
     desk.live.ids = {"ann": Ids(0)}
-    desk.live.ids["ann"].remember("leaves and closes", 1, 2)
+    desk.live.ids["ann"].remember(remembered("leaves and closes", 1, 2))
     desk.owner.answer_repeats(desk.live)
     assert (again.answers, other.answers) == ([Answer(None, 2)], [])
     assert [reply for _, reply in desk.live.take_waiting()] == [other]

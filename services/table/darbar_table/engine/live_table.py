@@ -39,8 +39,8 @@ COMMANDS_WAITING_MAX = 64
 IDS_REMEMBERED_MAX = 16
 COMMANDS_REMEMBERED_MAX = 1024
 DONE_BY_A_SEAT = (Played, SeatEvent)
-_REMEMBERED = Struct("<qIi")
-_HASH = Struct("<q")
+_HASH_BYTES = 8
+_REMEMBERED = Struct(f"<{_HASH_BYTES}sIi")
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -78,14 +78,14 @@ class Ids:
         self.seat = seat
         self.remembered = remembered
 
-    def remember(self, command_id: str, digest: int, version: int) -> None:
-        newest = _REMEMBERED.pack(_hash_of(command_id), digest, version)
+    def remember(self, newest: bytes) -> None:
+        """Some that were made by `remembered`."""
         self.remembered = (self.remembered + newest)[-IDS_REMEMBERED_MAX * _REMEMBERED.size :]
 
     def find(self, command_id: str) -> tuple[int, int] | None:
         """The digest and the version of a command with this id."""
         wanted = _hash_of(command_id)
-        if _HASH.pack(wanted) in self.remembered:
+        if wanted in self.remembered:
             for known, digest, version in _REMEMBERED.iter_unpack(self.remembered):
                 if known == wanted:
                     return digest, version
@@ -94,9 +94,14 @@ class Ids:
 
 # Asked when a command comes and when it is stored, a moment later.
 @lru_cache(maxsize=COMMANDS_REMEMBERED_MAX)
-def _hash_of(command_id: str) -> int:
+def _hash_of(command_id: str) -> bytes:
     """The same in every process, as it is kept."""
-    return int.from_bytes(blake2b(command_id.encode(), digest_size=_HASH.size).digest(), "little", signed=True)
+    return blake2b(command_id.encode(), digest_size=_HASH_BYTES).digest()
+
+
+def remembered(command_id: str, digest: int, version: int) -> bytes:
+    """A command as `Ids` keeps it."""
+    return _REMEMBERED.pack(_hash_of(command_id), digest, version)
 
 
 class LiveTable:
@@ -238,34 +243,37 @@ class LiveTable:
             return
         holder = after.seats[seat].player or before.seats[seat].player
         assert holder is not None
-        self._remember(event, seat, holder.account_id, after.version)
+        self._ids_of(holder.account_id, seat).remember(remembered(event.id, event.digest, after.version))
 
     def remember_ids(self, events: Sequence[TableEvent], after: Table) -> None:
         """The ids of the last events before a version, among which nobody took or left a seat; those that would be
         forgotten again at once are left out."""
-        room = [IDS_REMEMBERED_MAX] * len(after.seats)
-        kept = list[tuple[Played[Any] | SeatEvent, int, int]]()
+        newest: list[list[bytes]] = [[] for _ in after.seats]
+        room = IDS_REMEMBERED_MAX * len(newest)
         for version, event in zip(count(after.version, -1), reversed(events)):
-            seat = event.actor
-            if seat is None or not room[seat] or not isinstance(event, DONE_BY_A_SEAT) or event.id is None:
+            if not isinstance(event, DONE_BY_A_SEAT) or event.id is None:
                 continue
-            kept.append((event, seat, version))
-            room[seat] -= 1
-            if not any(room):
+            seat = event.actor
+            if seat is None or len(newest[seat]) == IDS_REMEMBERED_MAX:
+                continue
+            newest[seat].append(remembered(event.id, event.digest, version))
+            room -= 1
+            if not room:
                 break
-        for event, seat, version in reversed(kept):
-            holder = after.seats[seat].player
-            assert holder is not None
-            self._remember(event, seat, holder.account_id, version)
+        for seat, commands in enumerate(newest):
+            if commands:
+                holder = after.seats[seat].player
+                assert holder is not None
+                self._ids_of(holder.account_id, seat).remember(b"".join(reversed(commands)))
 
-    def _remember(self, event: Played[Any] | SeatEvent, seat: int, account_id: str, version: int) -> None:
+    def _ids_of(self, account_id: str, seat: int) -> Ids:
+        """What is remembered of an account that has this seat; whoever had it before is forgotten."""
         ids = self.ids.get(account_id) or Ids(seat)
         if ids.seat != seat or account_id not in self.ids:
             ids.seat = seat
             others = {other_id: other for other_id, other in self.ids.items() if other.seat != seat}
             self.ids = {**others, account_id: ids}
-        assert event.id is not None
-        ids.remember(event.id, event.digest, version)
+        return ids
 
     def _swap(self, first: int, second: int) -> None:
         """Ids go with their players."""
