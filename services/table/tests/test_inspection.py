@@ -35,6 +35,7 @@ from darbar_table.handlers import inspection
 from darbar_table.handlers.create import TableCreator
 from darbar_table.handlers.questions import Questions
 from darbar_table.store.chain import first_link, whole_link
+from darbar_table.store.store import ReplayHead, Store
 
 
 async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str, Any]]:
@@ -62,6 +63,30 @@ async def test_a_replay_gives_finished_rounds_and_no_seed_of_a_bag_in_use(start_
     assert [event["body"] for event in replay["events"] if event["kind"] == "bag_opened"] == [None]
     _, rest = await _get(stack, f"/v1/tables/{table_id}/replay?after=10", "ann")
     assert rest["events"] == replay["events"][10:]
+
+
+async def test_who_reads_on_is_told_the_same_and_the_whole_log_is_looked_through_at_the_first_page_and_the_last(
+    start_table: StartTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = await start_table(count_in_seconds=0.05)
+    table_id = await _one_round(stack)
+    _, replay = await _get(stack, f"/v1/tables/{table_id}/replay", "ann")
+    monkeypatch.setattr(inspection, "REPLAY_EVENTS_MAX", 10)
+    looked_through = []
+
+    async def head(store: Store, *asked: Any) -> ReplayHead | None:
+        looked_through.append(asked)
+        return await read(store, *asked)
+
+    read = Store.replay_head
+    monkeypatch.setattr(Store, "replay_head", head)
+    pages: list[dict[str, Any]] = []
+    while not pages or pages[-1]["more"]:
+        _, page = await _get(stack, f"/v1/tables/{table_id}/replay?after={10 * len(pages)}", "ann")
+        pages.append(page)
+    assert [event for page in pages for event in page["events"]] == replay["events"]
+    assert len(pages) > 5
+    assert len(looked_through) == 2
 
 
 @pytest.mark.ruling("TL-54")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -29,6 +30,9 @@ from darbar_table.store.replay import is_shared_link
 from darbar_table.store.store import ReplayHead, Store, StoredEvent
 
 REPLAY_EVENTS_MAX = 500
+# Whoever reads on needs no second look through the whole log for what the first one told.
+HEAD_KEPT_SECONDS = 10.0
+HEADS_KEPT_MAX = 64
 # The loop that serves moves has never more than one page to do between two of them.
 PAGES_READ_AT_ONCE_MAX = 1
 PAGES_WAITING_MAX = 64
@@ -37,6 +41,11 @@ LOGS_WAITING_MAX = 16
 LOG_SECONDS_MAX = 20.0
 ONE_AT_A_TIME_SECONDS = 1.0
 MINUTE_SECONDS = 60.0
+
+
+class _KeptHead(NamedTuple):
+    head: ReplayHead
+    until: float
 
 
 class Inspection:
@@ -53,6 +62,7 @@ class Inspection:
         self._replays = Rate("replays", settings.replays_a_minute_max, MINUTE_SECONDS, clock=monotonic)
         self._audits = Rate("audits", settings.audits_a_minute_max, MINUTE_SECONDS, clock=monotonic)
         self._asking: set[str] = set()
+        self._heads: dict[tuple[UUID, str], _KeptHead] = {}
         self._pages = AtOnce(running_max=PAGES_READ_AT_ONCE_MAX, waiting_max=PAGES_WAITING_MAX)
         self._log_readers = Offload(
             running_max=LOGS_READ_AT_ONCE_MAX, waiting_max=LOGS_WAITING_MAX, seconds_max=LOG_SECONDS_MAX
@@ -101,9 +111,7 @@ class Inspection:
         return answer
 
     async def _page(self, table_id: UUID, account_id: str, *, after: int) -> Replay:
-        head = await self._store.replay_head(table_id, account_id)
-        if head is None:
-            raise refused(TableReason.TABLE_UNKNOWN)
+        head = await self._head(table_id, account_id, after=after)
         terms = _terms(head)
         # With the row before the page: the first link of the page follows from its one.
         rows = await self._store.log_page(
@@ -118,6 +126,20 @@ class Inspection:
             events=tuple(_shown(table_id, row, previous, head.bags_shown) for row, previous in page),
             more=len(rows) > REPLAY_EVENTS_MAX,
         )
+
+    async def _head(self, table_id: UUID, account_id: str, *, after: int) -> ReplayHead:
+        """Read anew for the first page, and for one that goes beyond what was finished when it was read."""
+        key, now = (table_id, account_id), monotonic()
+        kept = self._heads.pop(key, None)
+        if kept is None or now >= kept.until or not 0 < after < kept.head.last - REPLAY_EVENTS_MAX:
+            head = await self._store.replay_head(table_id, account_id)
+            if head is None:
+                raise refused(TableReason.TABLE_UNKNOWN)
+            kept = _KeptHead(head, now + HEAD_KEPT_SECONDS)
+        self._heads[key] = kept
+        if len(self._heads) > HEADS_KEPT_MAX:
+            del self._heads[next(iter(self._heads))]
+        return kept.head
 
     @contextmanager
     def _one_at_a_time(self, account_id: str, rate: Rate) -> Iterator[None]:
