@@ -263,8 +263,9 @@ async def test_two_lobbies_share_the_milestones(make_database: MakeDatabase, mak
 
 
 async def test_the_consumer_comes_back_when_its_stream_is_lost(
-    make_database: MakeDatabase, make_nats: MakeNats
+    make_database: MakeDatabase, make_nats: MakeNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("darbar_kit.bus.consumer.FETCH_SECONDS", 0.2)
     async with open_lobby(make_database, make_nats) as lobby:
         _, table_id = await new_table(lobby)
         await lobby.table.tell(*lobby.table.milestones[table_id])

@@ -205,8 +205,9 @@ async def test_connections_cut_again_and_again_end_nothing_for_good(lobby: Lobby
 
 
 async def test_a_bus_that_was_restarted_brings_milestones_again(
-    make_database: MakeDatabase, make_nats: MakeNats
+    make_database: MakeDatabase, make_nats: MakeNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("darbar_kit.bus.consumer.FETCH_SECONDS", 0.2)
     nats = await make_nats(rights())
     database = await make_database("lobby", MIGRATIONS)
     async with open_doubles(nats) as (table, wallet):

@@ -60,8 +60,10 @@ async def starting(database_url: str, nats_server: str, bus: Bus) -> AsyncIterat
 
         async def start(*, fresh_seed: Callable[[], str] | None = None, **changes: Any) -> Stack:
             nats_url = changes.pop("nats_url", nats_server)
-            neighbours = bus if nats_url == nats_server else await Bus.connect(nats_url, name="tests")
-            ends.push_async_callback(neighbours.close)
+            neighbours = bus
+            if nats_url != nats_server:
+                neighbours = await Bus.connect(nats_url, name="tests")
+                ends.push_async_callback(neighbours.close)
             wallet = WalletDouble()
             await wallet.serve(neighbours)
             settings = Settings(
@@ -92,6 +94,8 @@ async def _stop(stack: Stack) -> None:
             await player.close()
     finally:
         await stack.runner.cleanup()
+        # Who is still held would keep the bus from closing for as long as it waits for anybody.
+        stack.wallet.release()
 
 
 @pytest.fixture

@@ -48,6 +48,8 @@ async def _get(stack: Stack, path: str, who: str | None) -> tuple[int, dict[str,
 
 async def _one_round(stack: Stack, **changes: Any) -> str:
     table_id, players = await stack.full_table(**changes)
+    # Where a count-in is long, it is so for what comes after the round.
+    await asyncio.gather(*(player.command("ready") for player in players))
     await asyncio.gather(*(player.play(lambda frame: frame.get("kind") == "settled") for player in players))
     return table_id
 
