@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import structlog
+from aiohttp import web
 from database_double import ConnectionDouble, PoolDouble, connect
 from nats_double import ClientDouble
 
 from darbar_kit.bus import connection as bus_connection
 from darbar_kit.database import DatabaseAway
+from darbar_table.engine import node, timer_wheel
+from darbar_table.handlers import relay
 from darbar_table.shards import placement, survey
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 # Somebody else has stored a version of a table that this process owned.
 FOREIGN_VERSION = "table_reloading"
 SHARDS = 16
+# Twice as long as in the product.
+TICK_SECONDS = 0.1
+RELAY_LOOK_SECONDS = 0.2
 _driver: Any = asyncpg
 _bus: Any = bus_connection
 # Of our own doing, and no fault: the end of a process id, and what is said again while something else is away.
@@ -80,14 +86,28 @@ class Seams:
 
 
 @contextlib.contextmanager
-def few_shards() -> Iterator[None]:
-    """A look at all shards is most of what a process does while nothing happens: here are a hundredth of them."""
-    modules: tuple[Any, ...] = (placement, survey)
-    before = placement.SHARDS
-    for module in modules:
-        module.SHARDS = SHARDS
+def little_idling() -> Iterator[None]:
+    """Looks are most of what a process does while nothing happens: here they are fewer, and at a hundredth of the
+    shards. No page is served, so none gets a route."""
+    before = [(where, name, getattr(where, name)) for where, name, _ in _IDLING]
+    for where, name, instead in _IDLING:
+        setattr(where, name, instead)
     try:
         yield
     finally:
-        for module in modules:
-            module.SHARDS = before
+        for where, name, own in before:
+            setattr(where, name, own)
+
+
+def _no_routes(_app: web.Application, _routes: object) -> list[Any]:
+    return []
+
+
+_IDLING: tuple[tuple[Any, str, object], ...] = (
+    (placement, "SHARDS", SHARDS),
+    (survey, "SHARDS", SHARDS),
+    (node, "TICK_SECONDS", TICK_SECONDS),
+    (timer_wheel, "TICK_SECONDS", TICK_SECONDS),
+    (relay, "LOOK_SECONDS", RELAY_LOOK_SECONDS),
+    (web.Application, "add_routes", _no_routes),
+)

@@ -11,7 +11,7 @@ from table_company import Company, ServiceProcess
 from virtual_loop import Process
 
 # Beside the table's creation, which is at about 0.3 s; a round without faults is over two seconds later.
-FIRST_SECONDS, LAST_SECONDS = 0.1, 2.0
+FIRST_SECONDS, LAST_SECONDS, LAST_SECONDS_OF_SHORT = 0.1, 2.0, 1.8
 COUNTS = (0, 1, 1, 1, 2, 2, 3, 4)
 
 

@@ -20,7 +20,7 @@ import simulated_faults as faults
 import virtual_time
 from database_double import Executed
 from invariants import violations
-from product_seams import Seams, few_shards
+from product_seams import Seams, little_idling
 from simulated_faults import Fault
 from simulated_player import SimulatedPlayer
 from table_company import Company, person
@@ -62,10 +62,12 @@ class Draw:
         self.think_seconds = dice.choice((0.01, 0.02, 0.02, 0.05))
         self.repeats = dice.choice((0.0, 0.0, 0.1, 0.5))
         self.is_skewed = dice.random() < 0.3
-        # Somebody proposes to end the game after so many decisions of their own, and everybody agrees (TL-39).
-        self.ends_after = dice.choice((None, None, 1, 3, 5, 8))
+        # Somebody proposes to end the game after so many decisions of their own, and everybody agrees (TL-39). With
+        # nobody to propose it, or only bots to agree, the round is a whole one.
+        self.ends_after = dice.choice((None, 1, 1, 1, 2, 2, 3, 5))
         self.better_place_seconds = dice.choice((0.5, 2.0, 10.0))
-        self.faults = faults.draw(dice, last_seconds=30.0 if whole_game else faults.LAST_SECONDS)
+        last_seconds = faults.LAST_SECONDS if self.ends_after is None else faults.LAST_SECONDS_OF_SHORT
+        self.faults = faults.draw(dice, last_seconds=30.0 if whole_game else last_seconds)
         self.dice = dice
 
 
@@ -87,7 +89,7 @@ GAMES_WHOLE: tuple[tuple[str, dict[str, Any], int], ...] = (
 def run(seed: int, *, whole_game: bool = False) -> Told:
     """The history of this seed, and every promise that it broke."""
     virtual_time.install()
-    with few_shards(), _no_collection():
+    with little_idling(), _no_collection():
         return History(seed, whole_game=whole_game).run()
 
 

@@ -29,6 +29,7 @@ from darbar_contracts.tables import CreateTable, Person, TableLook, TableTerms, 
 from darbar_contracts.wallet import GrantRequest, WalletAnswer
 from darbar_kit.bus import Bus
 from darbar_kit.errors import Refused, Unavailable
+from darbar_kit.supervisor import Supervisor
 from darbar_kit.tokens import new_private_key_pem, public_key_pem
 from darbar_rules.games import BY_NAME
 from darbar_table.app import SERVICE, Service
@@ -45,8 +46,9 @@ PUBLIC_KEY = public_key_pem(new_private_key_pem())  # Nobody shows a token here.
 RESTART_SECONDS = 0.5
 ASKED_AGAIN_SECONDS = 0.2
 ASK_SECONDS_MAX = 2.0
-# Reading the whole ledger through is SQL; `tests` of the wallet hold it to real servers.
-NOT_SIMULATED = ("auditor", "tables_auditor")
+# Reading the whole ledger through is SQL; `tests` of the wallet hold it to real servers. Dead connections are looked
+# for among WebSockets, and there are none.
+NOT_SIMULATED = ("auditor", "tables_auditor", "sockets")
 
 
 class ServiceProcess:
@@ -114,7 +116,8 @@ class ServiceProcess:
         loop.call_in(loop.world, loop.now, self._ended, self.process)
 
     def _ended(self, process: Process) -> None:
-        if process is self.process:
+        # At the end of a history everybody ends, and nobody is started again.
+        if process is self.process and not self.company.loop.is_over:
             self.crash(down_seconds=RESTART_SECONDS)
 
     def _parts(self) -> list[Any]:
@@ -130,6 +133,7 @@ class TableProcess(ServiceProcess):
     def _parts(self) -> list[Any]:
         app = build_table(self.company.table_settings(self.name))
         service = self.service = app[SERVICE]
+        _watch_what_is_simulated(service.supervisor)
         return [service.open(app), service.supervisor.context(app), service.start(app)]
 
     async def _before_end(self) -> None:
@@ -143,21 +147,24 @@ class TableProcess(ServiceProcess):
 class WalletProcess(ServiceProcess):
     def _parts(self) -> list[Any]:
         app = self._app = build_wallet(self.company.wallet_settings())
-        supervisor = app[SUPERVISOR]
-        watch = supervisor.watch
-
-        def watch_what_is_simulated(name: str, work: Any, **how: Any) -> None:
-            if name not in NOT_SIMULATED:
-                watch(name, work, **how)
-
-        supervisor.watch = watch_what_is_simulated  # type: ignore[method-assign]
-        for name in NOT_SIMULATED:
-            supervisor._watched.pop(name, None)
+        _watch_what_is_simulated(app[SUPERVISOR])
         return [context(app) for context in app.cleanup_ctx]
 
     async def _before_end(self) -> None:
         for stop in self._app.on_shutdown:
             await stop(self._app)
+
+
+def _watch_what_is_simulated(supervisor: Supervisor) -> None:
+    watch = supervisor.watch
+
+    def watch_simulated(name: str, work: Any, **how: Any) -> None:
+        if name not in NOT_SIMULATED:
+            watch(name, work, **how)
+
+    supervisor.watch = watch_simulated  # type: ignore[method-assign]
+    for name in NOT_SIMULATED:
+        supervisor._watched.pop(name, None)
 
 
 class Company:
