@@ -161,7 +161,7 @@ async def test_a_killed_start_leaves_nothing_that_hinders_the_next(up: Darbar, d
     url = await second.ready()
 
     assert await get(f"{url}/readyz") == {"status": "ready", "missing": []}
-    assert [line for line in second.lines if "table-2" in line]
+    assert await second.tells("table-2")
     await all_gone(children)
 
 
