@@ -16,14 +16,18 @@ import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import uvloop
-from audited import Audited, audited
-from fault_stack import FaultStack, fault_stack_behind_a_proxy, lasts
-from faults import Faults
+from audited import audited
+from fault_stack import FaultStack, fault_stack_behind_a_proxy, fault_stack_on_small_disks, lasts
+from faults import FAULTS, Faults
+from full_disks import FULL_DISKS, FullDisks
+from full_disks import SETTINGS as FULL_DISKS_SETTINGS
 from seeded_games import EVERY_GAME, LOG, SHORT_GAMES, Compared, Plan, Row, SeededGame, opened
+from small_disks import NoSmallDisk
 from soak import soak
 from takeover import takeover
 from unruly_sockets import Book, UnrulySocket, noted_in
@@ -40,6 +44,8 @@ GAME_SECONDS_MAX = 300.0
 READY_SECONDS_MAX = 60.0
 PAUSE_SECONDS = 0.5
 BEGUN_SECONDS_MAX = 60.0
+# A third of the games on small disks.
+FULL_DISKS_SHARE = 3
 SHORT_FAULTS = (
     "owner is killed",
     "connections are cut before and after commits",
@@ -70,8 +76,11 @@ class Count:
         self.games: Counter[str] = Counter()
         self.served_seconds: defaultdict[str, list[float]] = defaultdict(list)
         self.tables_served = self.events = self.frames = self.entries = self.milestones = 0
+        self.events_audited = self.transfers_audited = 0
+        self.unruly: Counter[str] = Counter()
         self.compared = Compared()
-        self.audited = Audited(0, 0, [])
+        self.left_out: list[str] = []
+        self.left_out_because = ""
         self.wrong: list[str] = []
 
     def say(self, line: str) -> None:
@@ -80,6 +89,10 @@ class Count:
     def say_wrong(self, line: str) -> None:
         self.wrong.append(line)
         self.say(f"WRONG: {line}")
+
+    def leave_out(self, names: Iterable[str], because: str) -> None:
+        self.left_out, self.left_out_because = list(names), because
+        self.say(f"LEFT OUT: {len(self.left_out)} faults, for {because}")
 
     @property
     def checks(self) -> Mapping[str, int]:
@@ -93,38 +106,43 @@ class Count:
             "turns that may be decided once": self.compared.cards,
             "entries of the ledger": self.entries,
             "milestones that arrived in the lobby": self.milestones,
-            "events whose chain `darbar audit` followed": self.audited.events_verified,
-            "transfers that `darbar audit` compared with logs": self.audited.transfers_compared,
+            "events whose chain `darbar audit` followed": self.events_audited,
+            "transfers that `darbar audit` compared with logs": self.transfers_audited,
         }
 
-    def told(self, book: Book) -> int:
+    def told(self) -> int:
         """Prints it all; the exit code."""
         print(f"\n{'fault':46} {'times':>5}   seconds until every table was served again: middle, longest")
         for name, seconds in sorted(self.served_seconds.items()):
             print(f"{name:46} {len(seconds):5d}   {sorted(seconds)[len(seconds) // 2]:6.2f} {max(seconds):6.2f}")
+        for name in self.left_out:
+            print(f"{name:46} {0:5d}   LEFT OUT")
         print(f"\n{sum(self.games.values())} games: {', '.join(f'{n} {game}' for game, n in self.games.most_common())}")
-        print(f"{book.twice} commands sent twice, {book.late} once more later, {book.overtaken} out of order")
+        print(f"{', '.join(f'{number} {how}' for how, number in self.unruly.items())}")
         for name, number in self.checks.items():
             print(f"{number:9d} {name}")
         print(f"{len(self.wrong):9d} things wrong: acknowledged and lost, done twice, coins off, tables stuck")
         for line in self.wrong[:20]:
             print(f"  {line}")
+        print(f"{len(self.left_out):9d} faults LEFT OUT{f': {self.left_out_because}' if self.left_out else ''}")
         return 1 if self.wrong or not all(self.checks.values()) else 0
 
 
 class FaultRun:
     """Games are played one after the other at so many tables, while faults come one after the other."""
 
-    def __init__(self, stack: FaultStack, asked: argparse.Namespace) -> None:
+    def __init__(self, stack: FaultStack, asked: argparse.Namespace, names: Sequence[str], count: Count) -> None:
         self._stack = stack
         self._asked = asked
+        self._names = names
         self._weights = SHORT_GAMES if asked.short else EVERY_GAME
-        self._seed = asked.seed * 100_000
+        # Other games on small disks than before.
+        self._seed = (2 * asked.seed + (stack.disks is not None)) * 50_000
         self._dice = random.Random(asked.seed)
         self._games: set[SeededGame] = set()
         self._tables: list[str] = []
         self._is_over = False
-        self.count = Count()
+        self.count = count
         self.book = Book(random.Random(asked.seed))
 
     async def run(self) -> None:
@@ -168,17 +186,22 @@ class FaultRun:
 
     async def _hurt(self) -> None:
         faults = Faults(self._stack, self._games, self._dice)
-        names = list(SHORT_FAULTS if self._asked.short else faults.all)
-        while not self.count.served_seconds or (
-            sum(self.count.games.values()) < self._asked.games and not self._asked.short
-        ):
+        disks = FullDisks(self._stack, faults)
+        names, rounds = list(self._names), 0
+        games_before = sum(self.count.games.values())
+        games = 0 if self._asked.short else self._asked.games // (FULL_DISKS_SHARE if self._stack.disks else 1)
+        while rounds < self._asked.rounds or sum(self.count.games.values()) - games_before < games:
             for name in names:
                 await self._until_begun()
-                await faults.all[name]()
+                try:
+                    await (FAULTS[name](faults) if name in FAULTS else FULL_DISKS[name](disks))
+                except Exception:  # noqa: BLE001  # The others are tried all the same.
+                    self.count.say_wrong(f"{name} could not be done\n{traceback.format_exc()}")
                 await self._served_again(name)
                 await self._ready_again(name)
                 await lasts(PAUSE_SECONDS)
             self._dice.shuffle(names)
+            rounds += 1
 
     async def _until_begun(self) -> None:
         """A fault where nobody plays shows nothing."""
@@ -215,31 +238,77 @@ class FaultRun:
 
     async def _compare(self) -> None:
         """Everything is at rest: what players wrote down, what lies in the databases."""
+        self.count.unruly += Counter(
+            {
+                "commands sent twice": self.book.twice,
+                "once more later": self.book.late,
+                "out of order": self.book.overtaken,
+            }
+        )
         self.count.say(f"{len(self._tables)} logs are compared with what players wrote down")
+        compared = self.count.compared
+        before = len(compared.wrong)
         connection = await self._stack.stored.connect("tables")
         try:
             for table_id in self._tables:
                 log = [Row(*row) for row in await connection.fetch(LOG, table_id)]
-                self.count.compared.compare(self.book.tables[table_id], log)
+                compared.compare(self.book.tables[table_id], log)
             frozen = await connection.fetch("SELECT table_id, reason, command FROM frozen_table")
             left_open = await connection.fetch("SELECT table_id FROM open_table")
         finally:
             await connection.close()
-        self.count.wrong += self.count.compared.wrong
+        self.count.wrong += compared.wrong[before:]
         self.count.wrong += [f"frozen: {dict(row)}" for row in frozen] + [f"open: {dict(row)}" for row in left_open]
-        self.count.milestones = await self._stack.stored.milestones_arrived(self._tables)
+        self.count.milestones += await self._stack.stored.milestones_arrived(self._tables)
         [coins] = await self._stack.stored.ask("wallet", _COINS)
-        self.count.entries = coins["entries"]
-        self.count.audited = await audited(self._stack)
-        self.count.wrong += self.count.audited.wrong
+        self.count.entries += coins["entries"]
+        found = await audited(self._stack)
+        self.count.events_audited += found.events_verified
+        self.count.transfers_audited += found.transfers_compared
+        self.count.wrong += found.wrong
         self.count.wrong += [f"coins: {name} {coins[name]}" for name in ("uneven", "off", "below_zero") if coins[name]]
+
+
+async def hurt(folder: Path, asked: argparse.Namespace) -> int:
+    """First over servers on the disk, as in production, then over servers on small disks, which can be full."""
+    count = Count()
+    arguments = ("--processes", "--tables", "2", "--copies", "1" if asked.short else "2")
+    settings = {"unsafe_storage": "0", "table_better_place_seconds": "3", "log_level": "warning"}
+    LOG_FILE.parent.mkdir(exist_ok=True)
+    LOG_FILE.write_bytes(b"")
+    on_the_disk, on_small_disks = (
+        [name for name in names if _is_asked_for(name, asked)] for names in (FAULTS, FULL_DISKS)
+    )
+    if on_the_disk:
+        await _run(fault_stack_behind_a_proxy(folder, *arguments, **settings), asked, on_the_disk, count)
+    if on_small_disks:
+        small = fault_stack_on_small_disks(folder, *arguments, **settings, **FULL_DISKS_SETTINGS)
+        try:
+            await _run(small, asked, on_small_disks, count)
+        except NoSmallDisk as refusal:
+            count.leave_out(on_small_disks, str(refusal))
+    return count.told()
+
+
+def _is_asked_for(name: str, asked: argparse.Namespace) -> bool:
+    return name in SHORT_FAULTS if asked.short else any(words in name for words in asked.only)
+
+
+async def _run(
+    starting: AbstractAsyncContextManager[FaultStack], asked: argparse.Namespace, names: Sequence[str], count: Count
+) -> None:
+    async with starting as stack:
+        try:
+            await FaultRun(stack, asked, names, count).run()
+        finally:
+            _keep_log(stack)
 
 
 def _keep_log(stack: FaultStack) -> None:
     """What the services said."""
     assert stack.run is not None
-    LOG_FILE.parent.mkdir(exist_ok=True)
-    LOG_FILE.write_bytes(stack.run.logged_since())
+    with LOG_FILE.open("ab") as log:
+        log.write(stack.run.logged_since())
     print(f"What the services have logged is in {LOG_FILE}")
 
 
@@ -253,15 +322,7 @@ async def main(asked: argparse.Namespace) -> int:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     try:
         if asked.games:
-            arguments = ("--processes", "--tables", "2", "--copies", "1" if asked.short else "2")
-            settings = {"unsafe_storage": "0", "table_better_place_seconds": "3", "log_level": "warning"}
-            async with fault_stack_behind_a_proxy(folder, *arguments, **settings) as stack:
-                run = FaultRun(stack, asked)
-                try:
-                    await run.run()
-                    code = run.count.told(run.book)
-                finally:
-                    _keep_log(stack)
+            code = await hurt(folder, asked)
         if asked.tables:
             if asked.minutes:
                 code = max(code, await soak(folder, asked.tables, seconds=asked.minutes * 60))
@@ -280,5 +341,7 @@ if __name__ == "__main__":
     parser.add_argument("--at-once", type=int, default=16, help="tables where games are played (16)")
     parser.add_argument("--tables", type=int, default=2000, help="open tables that are taken over (2000); 0: none")
     parser.add_argument("--minutes", type=float, default=0, help="those are only played for so long, not taken over")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="WORDS", help="only faults in whose name these are")
+    parser.add_argument("--rounds", type=int, default=1, help="each fault at least so many times (1)")
     parser.add_argument("--short", action="store_true", help="eight faults once, and short games only")
     sys.exit(uvloop.run(main(parser.parse_args())))

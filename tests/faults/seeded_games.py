@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,19 +13,20 @@ from fault_stack import lasts
 from unruly_sockets import Answers
 from whole_games import false_checks
 
-from darbar_client import Darbar
+from darbar_client import Darbar, TableRef
 from darbar_client.darbar import Player
 from darbar_client.demo.checks import gather
 from darbar_client.demo.playing import Participant, all_leave, joined, seated
-from darbar_client.errors import Unreachable
+from darbar_client.errors import DarbarError, Unreachable
 from darbar_contracts.refusals import Reason
 from darbar_kit.testing import eventually
 
 PEOPLE_MIN, PEOPLE_MAX = 2, 4
 CLOSED_SECONDS_MAX = 60.0
 COINS_SECONDS_MAX = 60.0
-COINS_PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 0.5
 GUEST_SECONDS_MAX = 60.0
+DRAINING_SECONDS_MAX = 60.0
 # A whole game of King has a thousand cards, a round of Kings and Rebels fifty: the short ones are played more often.
 EVERY_GAME: Mapping[str, int] = {
     "court_piece": 40,
@@ -105,16 +106,28 @@ class SeededGame:
 
 async def opened(darbar: Darbar, plan: Plan, *, turn_seconds: int) -> SeededGame:
     """Everybody has sat down."""
-    players = [await eventually(lambda: _guest(darbar), seconds=GUEST_SECONDS_MAX) for _ in range(plan.people)]
+    players = [await eventually(lambda: guest(darbar), seconds=GUEST_SECONDS_MAX) for _ in range(plan.people)]
     for player in players:
         await eventually(partial(_has_coins, player), seconds=COINS_SECONDS_MAX)
-    ref = await players[0].create_table(plan.game, options=plan.options, turn_seconds=turn_seconds)
+    create = partial(players[0].create_table, plan.game, options=plan.options, turn_seconds=turn_seconds)
+    ref = await eventually(partial(_made, create), seconds=DRAINING_SECONDS_MAX)
     participants = await joined(players, ref, random.Random(plan.seed))
     await seated(participants)
     return SeededGame(plan, participants)
 
 
-async def _guest(darbar: Darbar) -> Player | None:
+async def _made(create: Callable[[], Awaitable[TableRef]]) -> TableRef | None:
+    """While an operator lets no new tables be made it is asked for again."""
+    try:
+        return await create()
+    except DarbarError as refused:
+        if refused.code != Reason.DRAINING:
+            raise
+    await lasts(PAUSE_SECONDS)
+    return None
+
+
+async def guest(darbar: Darbar) -> Player | None:
     """Nobody misses an account whose answer was lost: another one is made."""
     try:
         return await darbar.guest()
@@ -126,7 +139,7 @@ async def _has_coins(player: Player) -> bool:
     """The first ones come when the wallet is there; it lets nobody ask all the time."""
     if (await player.wallet()).balance_coins > 0:
         return True
-    await lasts(COINS_PAUSE_SECONDS)
+    await lasts(PAUSE_SECONDS)
     return False
 
 

@@ -19,17 +19,19 @@ from urllib.parse import urlsplit
 import aiohttp
 import msgspec
 import psutil  # type: ignore[import-untyped,unused-ignore]
+from small_disks import SmallDisk, small_disk
 from stored import Stored
 from whole_games import SETTINGS, new_folder
 
 from darbar_client.demo.local_server import missing_at
 from darbar_kit.embedded.nats import NatsServer
-from darbar_kit.embedded.postgres import PostgresServer
+from darbar_kit.embedded.postgres import PLACE, PostgresServer
 from darbar_kit.metrics import parsed
 from darbar_kit.settings import load
 from darbar_kit.testing import eventually
 from darbar_kit.testing.cutting_proxy import CuttingProxy
 from darbar_kit.testing.faults import keep_ending_sessions
+from darbar_local.restarts import Restarts
 from darbar_local.testing import Darbar as Run
 from darbar_local.testing import run
 
@@ -64,6 +66,13 @@ class Owner(NamedTuple):
     process: psutil.Process
 
 
+class Disks(NamedTuple):
+    """Below the servers."""
+
+    postgres: SmallDisk
+    nats: SmallDisk
+
+
 _MOST_SHARDS = """
 SELECT process_id FROM table_process JOIN shard USING (process_id)
  GROUP BY process_id ORDER BY count(*) DESC LIMIT 1
@@ -74,11 +83,19 @@ _PROCESS = "SELECT process_id, address FROM table_process WHERE process_id = $1"
 
 
 class FaultStack:
-    """The servers, and the run of Darbar over them. `proxy`, when there is one, is between Darbar and PostgreSQL."""
+    """The servers, and the run of Darbar over them. `proxy`, when there is one, is between Darbar and PostgreSQL;
+    `disks`, when there are any, can be full."""
 
     def __init__(
-        self, folder: Path, arguments: tuple[str, ...], settings: Mapping[str, str], *, has_proxy: bool = False
+        self,
+        folder: Path,
+        arguments: tuple[str, ...],
+        settings: Mapping[str, str],
+        *,
+        has_proxy: bool = False,
+        disks: Disks | None = None,
     ) -> None:
+        self.disks = disks
         self._has_proxy = has_proxy
         self.proxy: CuttingProxy | None = None
         self._settings = {**SETTINGS, **settings}
@@ -171,16 +188,17 @@ class FaultStack:
 
     async def silence_postgres(self, duration_seconds: float) -> None:
         """PostgreSQL hears nothing and says nothing; its connections stay open."""
-        with _suspended(await self._postgres_process()):
+        with _suspended(await self.postgres_process()):
             await lasts(duration_seconds)
 
     async def crash_postgres(self) -> None:
         """It ends at once and writes nothing any more; then it is started again, and recovers."""
-        (await self._postgres_process()).send_signal(signal.SIGQUIT)
+        (await self.postgres_process()).send_signal(signal.SIGQUIT)
         await self.postgres.until_lost()
         await self.postgres.start_again()
 
-    async def _postgres_process(self) -> psutil.Process:
+    async def postgres_process(self) -> psutil.Process:
+        """Asked of the server itself: not where its disk is full."""
         connection = await self.stored.connect("postgres")
         try:
             return psutil.Process(await connection.fetchval("SELECT pg_backend_pid()")).parent()
@@ -227,6 +245,28 @@ async def fault_stack_behind_a_proxy(parent: Path, *arguments: str, **settings: 
     stack = FaultStack(new_folder(parent, "hurt"), arguments, _variables(settings), has_proxy=True)
     async with _run(stack):
         yield stack
+
+
+@asynccontextmanager
+async def fault_stack_on_small_disks(parent: Path, *arguments: str, **settings: str) -> AsyncIterator[FaultStack]:
+    """The same with each server on a disk of its own, which can be full; what ends for that is started again until it
+    runs, as the machine below a server does it. Raises NoSmallDisk."""
+    folder = new_folder(parent, "hurt")
+    with small_disk(folder / "postgres" / PLACE) as postgres, small_disk(folder / "nats") as nats:
+        stack = FaultStack(folder, arguments, _variables(settings), has_proxy=True, disks=Disks(postgres, nats))
+        async with _run(stack), _watched(stack):
+            yield stack
+
+
+@asynccontextmanager
+async def _watched(stack: FaultStack) -> AsyncIterator[None]:
+    watching = asyncio.create_task(Restarts().watch({"postgres": stack.postgres, "nats": stack.nats}))
+    try:
+        yield
+    finally:
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
 
 
 @asynccontextmanager
