@@ -20,6 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import asyncpg
+import psutil  # type: ignore[import-untyped,unused-ignore]
 import uvloop
 from audited import audited
 from fault_stack import FaultStack, fault_stack_behind_a_proxy, fault_stack_on_small_disks, lasts
@@ -33,7 +35,7 @@ from takeover import takeover
 from unruly_sockets import Book, UnrulySocket, noted_in
 from whole_games import BACKOFF, OTHERS_MAY_ENTER
 
-from darbar_client import Darbar
+from darbar_client import Darbar, DarbarError
 from darbar_kit.testing import eventually
 
 LOG_FILE = Path("build/faults.log")
@@ -44,6 +46,8 @@ GAME_SECONDS_MAX = 300.0
 READY_SECONDS_MAX = 60.0
 PAUSE_SECONDS = 0.5
 BEGUN_SECONDS_MAX = 60.0
+# A fault that can't be done is told as wrong, and the others are tried all the same.
+NOT_DONE = (AssertionError, OSError, asyncpg.PostgresError, psutil.Error, DarbarError)
 # A third of the games on small disks.
 FULL_DISKS_SHARE = 3
 SHORT_FAULTS = (
@@ -195,7 +199,7 @@ class FaultRun:
                 await self._until_begun()
                 try:
                     await (FAULTS[name](faults) if name in FAULTS else FULL_DISKS[name](disks))
-                except Exception:  # noqa: BLE001  # The others are tried all the same.
+                except NOT_DONE:
                     self.count.say_wrong(f"{name} could not be done\n{traceback.format_exc()}")
                 await self._served_again(name)
                 await self._ready_again(name)

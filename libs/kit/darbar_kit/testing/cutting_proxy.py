@@ -121,9 +121,9 @@ class _Session:
     async def from_client(self, reader: asyncio.StreamReader) -> None:
         startup = await _startup(reader)
         if startup == SSL_REQUEST:
-            self._client.write(b"N")
+            _send(self._client, b"N")
             startup = await _startup(reader)
-        self._server.write(startup)
+        _send(self._server, startup)
         while True:
             kind, message = await _message(reader)
             await self._proxy.may_pass()
@@ -131,16 +131,23 @@ class _Session:
             if armed == "before":
                 raise ConnectionResetError
             self._cutting_after = self._cutting_after or armed == "after"
-            self._server.write(message)
+            _send(self._server, message)
 
     async def from_server(self, reader: asyncio.StreamReader) -> None:
         while True:
             kind, message = await _message(reader)
             await self._proxy.may_pass()
             if not self._cutting_after:
-                self._client.write(message)
+                _send(self._client, message)
             elif kind == READY_FOR_QUERY:
                 raise ConnectionResetError
+
+
+def _send(writer: asyncio.StreamWriter, message: bytes) -> None:
+    """Raises ConnectionResetError where the other side has gone; a loop may raise something else for that."""
+    if writer.is_closing():
+        raise ConnectionResetError
+    writer.write(message)
 
 
 async def _startup(reader: asyncio.StreamReader) -> bytes:
