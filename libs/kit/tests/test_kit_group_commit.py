@@ -357,21 +357,6 @@ async def test_a_second_writer_helps_only_when_enough_waits(
     other.close()
 
 
-async def test_two_free_writers_take_half_of_what_waits_each_where_the_half_is_enough_for_the_other(
-    queue: GroupCommit[str], database: TestDatabase, storage: Storage
-) -> None:
-    other = Storage(database)
-    second = asyncio.create_task(queue.run(other, waiting_min=20))
-    async with writing(queue, storage):
-        for start, end in ((0, 1), (1, 40), (40, 81)):
-            offer(queue, names(end)[start:])
-            assert await queue.drained(10)
-    assert (storage.batches, other.batches) == ([1, 39, 21], [20])
-    second.cancel()
-    await asyncio.gather(second, return_exceptions=True)
-    other.close()
-
-
 async def test_a_batch_with_a_time_is_given_up_after_it(storage: Storage, proxy: CuttingProxy) -> None:
     queue: GroupCommit[str] = GroupCommit(batch_max=50, waiting_max=100, batch_seconds_max=0.05)
     proxy.go_away()

@@ -103,7 +103,7 @@ class GroupCommit(Generic[_Item]):
         while True:
             if len(self._waiting) < waiting_min:
                 await self._enough(waiting_min)
-            batch = [self._waiting.popleft() for _ in range(min(self._share(), self._batch_max))]
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
             self._in_flight[id(batch)] = batch
             await self._store(storage, batch)
             del self._in_flight[id(batch)]
@@ -122,14 +122,6 @@ class GroupCommit(Generic[_Item]):
                 await some_wait.wait()
         finally:
             self._free.remove(free)
-
-    def _share(self) -> int:
-        """How many a writer takes: half of what waits while another is free that such a half would wake. One then
-        works for its half while the other waits for the database."""
-        half = len(self._waiting) // 2
-        if any(waiting_min <= half for waiting_min, _ in self._free):
-            return len(self._waiting) - half
-        return len(self._waiting)
 
     async def drained(self, seconds_max: float) -> bool:
         """Whether everything that was offered has its answer, at the latest after `seconds_max`."""

@@ -21,7 +21,6 @@ BATCH_APPENDS_MAX = 200
 # A table has one append in flight at most, so this is how many tables a process may hold.
 APPENDS_WAITING_MAX = 1_000_000
 # A second connection helps only when the first has more to do than it gets done; before that it costs a batch's worth.
-# From twice as many on, both take half.
 APPENDS_WAITING_FOR_ANOTHER = 50
 APPEND_SECONDS_MAX = 10.0
 # What a row itself can be the cause of: wrong data, broken constraints, limits of the program. Any other error says
