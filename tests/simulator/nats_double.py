@@ -78,7 +78,10 @@ class Broker:
         return f"_INBOX.{self._inboxes}"
 
     def subscribe(self, subscription: SubscriptionDouble) -> None:
-        self._subscriptions.setdefault(subscription.subject, []).append(subscription)
+        """Once: who subscribes without a connection is subscribed again with the rest when it comes back."""
+        known = self._subscriptions.setdefault(subscription.subject, [])
+        if subscription not in known:
+            known.append(subscription)
 
     def unsubscribe(self, subscription: SubscriptionDouble) -> None:
         known = self._subscriptions.get(subscription.subject, [])

@@ -186,3 +186,30 @@ def test_of_the_double(sentence: Sentence, monkeypatch: pytest.MonkeyPatch) -> N
     loop.run_until(lambda: bool(ended), time_max=10 * SECONDS_MAX)
     loop.end()
     assert ended == [None]
+
+
+def test_who_subscribes_to_the_double_without_a_connection_hears_everything_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = VirtualLoop(random.Random(1))
+    broker = Broker(loop)
+    monkeypatch.setattr(ClientDouble, "broker", broker, raising=False)
+    monkeypatch.setattr(bus_connection, "Client", ClientDouble)
+    heard: list[int] = []
+
+    async def hear(message: Number) -> None:
+        heard.append(message.number)
+
+    async def run() -> None:
+        bus = await Bus.connect("nats://double", name="contract")
+        broker.cut()
+        await bus.listen("contract.away", Number, hear)
+        # These wait for the connection as well.
+        for number in range(IN_A_ROW):
+            await bus.publish("contract.away", Number(number))
+
+    loop.spawn(loop.add(Process("contract")), run())
+    loop.run_until(lambda: len(heard) >= IN_A_ROW, time_max=SECONDS_MAX)
+    loop.run_until(lambda: False, time_max=2 * SECONDS_MAX)
+    loop.end()
+    assert heard == list(range(IN_A_ROW))

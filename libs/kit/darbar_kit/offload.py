@@ -15,8 +15,9 @@ import msgspec
 
 from darbar_kit.errors import KitReason, Unavailable
 
-# Of the processes, as `nice` counts: the last, so that whoever serves others goes first.
-PRIORITY = 19
+# Of the processes, as `nice` counts: whoever serves others goes first. Not the last one there is: on a machine that has
+# no time to spare that leaves one core in seventy, and a voice note or an audit would run out of its own time.
+PRIORITY = 10
 
 _Argument = TypeVarTuple("_Argument")
 _Result = TypeVar("_Result")

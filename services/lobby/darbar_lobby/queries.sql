@@ -312,9 +312,11 @@ SELECT account.account_id, handle, name, avatar FROM block JOIN account ON accou
 -- Tables whose milestones could not be applied.
 
 -- park --
--- A table that is parked already keeps its turn.
+-- A table that is parked already keeps its turn, or has one no later than this.
 INSERT INTO parked_table (table_id, reason, next_at) VALUES ($1, $2, now() + $3 * interval '1 second')
-ON CONFLICT (table_id) DO UPDATE SET reason = excluded.reason;
+ON CONFLICT (table_id) DO UPDATE
+   SET reason = excluded.reason,
+       next_at = least(parked_table.next_at, now() + $4 * interval '1 second');
 
 -- parked --
 -- Whether one is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -124,6 +125,23 @@ async def test_a_gap_waits_for_a_table_service_that_is_away(lobby: LobbyServer) 
         return await lobby.metric("lobby_tables_parked") == 0
 
     await eventually(nothing_is_parked)
+
+
+async def test_after_a_long_outage_the_milestones_come_within_seconds(lobby: LobbyServer) -> None:
+    _, table_id = await new_table(lobby)
+    lobby.table.milestones_fail = True
+    await lobby.table.tell(lobby.table.note(table_id, "seat_taken", free_seats=2, seat=1, account_id=None))
+    await eventually(lambda: parked(lobby, table_id))
+    connection = await asyncpg.connect(lobby.database.url)
+
+    await connection.execute("UPDATE parked_table SET attempts = 20, next_at = now()")
+    await eventually(lambda: connection.fetchval("SELECT true FROM parked_table WHERE attempts = 21"))
+    await eventually(
+        lambda: connection.fetchval("SELECT true FROM parked_table WHERE next_at < now() + $1", timedelta(seconds=6))
+    )
+    await connection.close()
+    lobby.table.milestones_fail = False
+    await eventually(number_is(lobby, table_id, 2))
 
 
 async def test_a_lobby_to_which_nothing_is_told_stays_ready(

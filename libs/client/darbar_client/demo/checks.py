@@ -12,6 +12,7 @@ from darbar_client.demo.playing import Participant, Seen
 from darbar_client.errors import DarbarError
 from darbar_client.proofs.verify import verify_chain, verify_deals, verify_views
 from darbar_contracts.api import Replay, TableAudit
+from darbar_contracts.refusals import Reason
 from darbar_contracts.tables import alias_of
 from darbar_contracts.wallet import WalletEntry
 from darbar_rules.game import Refusal
@@ -128,13 +129,13 @@ def _wrong_coins(evidence: Evidence) -> Iterator[str]:
 
 
 async def _audit(participant: Participant) -> TableAudit:
-    """The table may need a moment to come to rest."""
+    """The table may need a moment to come to rest, and others may be having theirs audited."""
     async with asyncio.timeout(AUDIT_SECONDS_MAX):
         while True:
             try:
                 return await participant.player.audit(participant.table.table_id)
             except DarbarError as error:
-                if error.code != Refusal.NOT_NOW:
+                if error.code not in {Refusal.NOT_NOW, Reason.TOO_MANY_REQUESTS}:
                     raise
             await asyncio.sleep(AUDIT_PAUSE_SECONDS)
 

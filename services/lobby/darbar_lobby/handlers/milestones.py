@@ -15,7 +15,7 @@ from darbar_lobby.handlers.directory_projector import DirectoryProjector
 from darbar_lobby.handlers.table_client import TableClient
 from darbar_lobby.metrics import Metrics
 from darbar_lobby.store.directory import DirectoryStore
-from darbar_lobby.store.parked import ParkedStore
+from darbar_lobby.store.parked import AWAY_SECONDS_MAX, PARKED_SECONDS_MAX, ParkedStore
 
 # Of at most MILESTONES_ANSWERED_MAX milestones each.
 QUESTIONS_MAX = 1000
@@ -51,11 +51,11 @@ class Milestones:
             return
         await self._or_park(table_id, self._apply_all(table_id, milestones))
 
-    async def park(self, table_id: str, reason: str) -> None:
-        """Puts a table aside, to be tried again later. Raises DatabaseAway."""
+    async def park(self, table_id: str, reason: str, *, seconds_max: float = PARKED_SECONDS_MAX) -> None:
+        """Puts a table aside, to be tried again in `seconds_max` at the latest. Raises DatabaseAway."""
         _log.warning("table_parked", table_id=table_id, reason=reason)
         self._metrics.milestones_failed.inc()
-        await self._parked.park(table_id, reason)
+        await self._parked.park(table_id, reason, seconds_max=seconds_max)
 
     async def run(self) -> None:
         """Never ends: tries again what is parked. Raises DatabaseAway."""
@@ -76,7 +76,7 @@ class Milestones:
         except DatabaseAway:
             raise
         except Unavailable as unavailable:
-            await self.park(table_id, unavailable.code)
+            await self.park(table_id, unavailable.code, seconds_max=AWAY_SECONDS_MAX)
         except Refused as refused:
             # The table service itself does not know this table: asking again for ever would help nobody.
             _log.error("milestones_refused", table_id=table_id, code=refused.code)

@@ -9,6 +9,8 @@ from darbar_kit.database import Database
 
 PARKED_SECONDS_MIN = 1.0
 PARKED_SECONDS_MAX = 300.0
+# Whoever doesn't answer may do so any moment, and then players wait to see what came of their games.
+AWAY_SECONDS_MAX = 5.0
 
 
 class ParkedStore:
@@ -18,8 +20,9 @@ class ParkedStore:
         self._database = database
         self._sql = sql
 
-    async def park(self, table_id: str, reason: str) -> None:
-        await self._database.write(self._sql["park"], UUID(table_id), reason, PARKED_SECONDS_MIN)
+    async def park(self, table_id: str, reason: str, *, seconds_max: float = PARKED_SECONDS_MAX) -> None:
+        """It is tried again in `seconds_max` at the latest, however often it was before."""
+        await self._database.write(self._sql["park"], UUID(table_id), reason, PARKED_SECONDS_MIN, seconds_max)
 
     async def is_parked(self, table_id: str) -> bool:
         return await self._database.read_row(self._sql["parked"], UUID(table_id)) is not None
