@@ -15,10 +15,13 @@ import psutil  # type: ignore[import-untyped,unused-ignore]
 from crowd import SETTINGS, TURN_SECONDS, Crowd, crowd_at, people_allowed, spread
 from fault_stack import fault_stack, lasts
 
+from darbar_kit.testing import eventually
 from darbar_table.shards.placement import SHARDS
 
 SAMPLE_SECONDS = 5.0
 TELL_SECONDS = 60.0
+# All begin together, so that their first rounds end together: more frames wait at once than ever again.
+FIRST_ROUND_SECONDS_MAX = 1800.0
 # Caches fill and pools open in the first third; then nothing may grow by more than this until the end.
 WARM_SHARE = 1 / 3
 GROWTH_SHARE_MAX = 0.03
@@ -95,6 +98,7 @@ async def soak(folder: Path, tables: int, *, seconds: float) -> int:
         assert stack.run is not None
         processes = {"gateway": psutil.Process(stack.run.pid), **stack.run.children()}
         async with crowd_at(stack, tables=tables, people=people, shards=range(SHARDS)) as crowd:
+            await _first_round_is_over(crowd)
             watch, before = Watch(crowd), await stack.metric(EVENTS)
             began = time.monotonic()
             await _watched(seconds, crowd, watch, memory, processes)
@@ -108,6 +112,16 @@ async def soak(folder: Path, tables: int, *, seconds: float) -> int:
     print(f"{len(grown)} processes grew, {len(watch.stuck)} tables were stuck, {len(compared.wrong)} things wrong")
     print("met: flat, nothing stuck" if is_good else "NOT met", flush=True)
     return 0 if is_good else 1
+
+
+async def _first_round_is_over(crowd: Crowd) -> None:
+    began = time.monotonic()
+    firsts = [first for [first, *_] in crowd.tables]
+    await eventually(
+        lambda: all(first.table.round > 1 or first.failure is not None for first in firsts),
+        seconds=FIRST_ROUND_SECONDS_MAX,
+    )
+    print(f"first rounds are over after {time.monotonic() - began:.0f} s", flush=True)
 
 
 async def _watched(

@@ -22,8 +22,8 @@ from darbar_kit.testing import MakeDatabase, TestDatabase
 
 # So many, and then as many more as it takes until every statement that is not seldom has been met.
 HISTORIES_MIN, HISTORIES_MAX = 10, 100
-# Lost connections, and a lost fence.
-SEEDS_FIRST = (54, 143)
+# Lost connections, a lost fence, and a wallet that gives its lease back.
+SEEDS_FIRST = (54, 143, 114)
 SIMULATED_CLOCK = """
 CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
 AS $$ SELECT current_setting('simulated.now')::timestamptz $$
