@@ -31,7 +31,7 @@ from full_disks import SETTINGS as FULL_DISKS_SETTINGS
 from seeded_games import EVERY_GAME, LOG, SHORT_GAMES, Compared, Plan, Row, SeededGame, opened
 from small_disks import NoSmallDisk
 from soak import soak
-from takeover import takeover
+from takeover import HANDOVER_TABLES, planned_handover, takeover
 from unruly_sockets import Book, UnrulySocket, noted_in
 from whole_games import BACKOFF, OTHERS_MAY_ENTER
 
@@ -335,6 +335,7 @@ async def main(asked: argparse.Namespace) -> int:
                 code = max(code, await soak(folder, asked.tables, seconds=asked.minutes * 60))
             else:
                 code = max(code, await takeover(folder, tables=asked.tables))
+                code = max(code, await planned_handover(folder, tables=min(asked.tables, HANDOVER_TABLES)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"in {time.monotonic() - began:.0f} s")
