@@ -77,6 +77,12 @@ class RuleRefused(Exception):
         self.details = details
 
 
+def check_turn(to_act: int | None, seat: int) -> None:
+    """Raises RuleRefused unless this seat is to decide; `to_act` is None where nobody is."""
+    if seat != to_act:
+        raise RuleRefused(Refusal.NOT_NOW if to_act is None else Refusal.NOT_YOUR_TURN)
+
+
 class Turn(NamedTuple):
     """Where a game stands: `seats` may decide now (usually one); none while the table must deal or the game is over.
 

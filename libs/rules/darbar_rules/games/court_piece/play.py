@@ -6,7 +6,7 @@ from typing import Final
 
 from darbar_rules.cards import BITS, IDS, SUIT_MASKS, SUIT_OF, SUITS, TEXTS, beats, texts_of
 from darbar_rules.deal import Chance
-from darbar_rules.game import Legal, Refusal, RuleRefused
+from darbar_rules.game import Legal, Refusal, RuleRefused, check_turn
 from darbar_rules.games.court_piece.deals import deal_rest
 from darbar_rules.games.court_piece.events import (
     AskTrump,
@@ -81,7 +81,7 @@ def legal_cards(state: State) -> int:
 
 def choose_trump(state: State, seat: int, chance: Chance, *, card: str | None, suit: str | None) -> tuple[Event, ...]:
     """The caller's choice, from his first five cards; then everybody gets the rest of the cards (CP-3)."""
-    _check_turn(state, seat)
+    check_turn(state.play.to_act, seat)
     if state.match.phase != "choosing":
         raise RuleRefused(Refusal.NOT_NOW)
     if state.options.trump == "hidden":
@@ -210,15 +210,8 @@ def _can_follow(state: State, seat: int) -> bool:
     return bool(state.play.hands[seat] & SUIT_MASKS[SUIT_OF[state.play.trick[0]]])
 
 
-def _check_turn(state: State, seat: int) -> None:
-    if state.play.to_act is None:
-        raise RuleRefused(Refusal.NOT_NOW)
-    if seat != state.play.to_act:
-        raise RuleRefused(Refusal.NOT_YOUR_TURN)
-
-
 def _check_playing(state: State, seat: int) -> None:
-    _check_turn(state, seat)
+    check_turn(state.play.to_act, seat)
     if state.match.phase == "choosing":
         raise RuleRefused(Refusal.TRUMP_NOT_CHOSEN)
 

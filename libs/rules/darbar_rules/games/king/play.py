@@ -6,7 +6,7 @@ from typing import Final
 
 from darbar_rules.cards import BITS, IDS, PACKED, SUIT_MASKS, SUIT_OF, TEXTS, beats, texts_of
 from darbar_rules.deal import Chance
-from darbar_rules.game import Legal, Refusal, RuleRefused
+from darbar_rules.game import Legal, Refusal, RuleRefused, check_turn
 from darbar_rules.games.king.contracts import HEARTS, KING_OF_HEARTS, Contract
 from darbar_rules.games.king.declaring import declaration_of, declare, names_left
 from darbar_rules.games.king.events import CardPlayed, Decision, Declare, Event, PlayCard
@@ -21,10 +21,10 @@ def decide(state: State, seat: int, decision: Decision, chance: Chance) -> tuple
     """What follows from a decision; none of them needs chance."""
     match decision:
         case PlayCard():
-            _check_turn(state, seat)
+            check_turn(state.play.to_act, seat)
             return play_card(state, seat, decision.card)
         case Declare():
-            _check_turn(state, seat)
+            check_turn(state.play.to_act, seat)
             return declare(state, seat, decision)
         case _:
             raise RuleRefused(Refusal.DECISION_UNKNOWN)
@@ -83,11 +83,6 @@ def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
     if event.to_act is None:
         return event, round_ended(evolve(state, event))
     return (event,)
-
-
-def _check_turn(state: State, seat: int) -> None:
-    if seat != state.play.to_act:
-        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
 
 
 def _discards(contract: Contract, play: Play, hand: int) -> int:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from darbar_rules.cards import CARDS_IN_DECK, IDS, SUITS, TEXTS
-from darbar_rules.game import Legal, Refusal, RuleRefused
+from darbar_rules.game import Legal, Refusal, RuleRefused, check_turn
 from darbar_rules.games.kings_and_rebels.events import Convert, ConvertsNamed, Event, NameConverts
 from darbar_rules.games.kings_and_rebels.options import TABLES_KEPT, Setup
 from darbar_rules.games.kings_and_rebels.state import State
@@ -49,8 +49,7 @@ def namings(names: tuple[str, ...]) -> tuple[NameConverts, ...]:
 
 def name_converts(state: State, seat: int, decision: NameConverts) -> tuple[Event, ...]:
     """All or nothing: one thing wrong, and nothing of it is named (KR-11)."""
-    if seat != state.play.to_act:
-        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
+    check_turn(state.play.to_act, seat)
     if state.match.phase != "naming":
         raise RuleRefused(Refusal.NOT_NOW)
     if decision.trump not in tuple(SUITS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from darbar_rules.cards import BITS, TEXTS
 from darbar_rules.deal import Chance
-from darbar_rules.game import Legal, Refusal, RuleRefused
+from darbar_rules.game import Legal, Refusal, RuleRefused, check_turn
 from darbar_rules.games.kings_and_rebels.auction import NOTHING, bid, legal_bids, pass_bid
 from darbar_rules.games.kings_and_rebels.events import (
     Bid,
@@ -77,10 +77,11 @@ def legal_cards(state: State) -> int:
 def play_card(state: State, seat: int, text: str) -> tuple[Event, ...]:
     """A card, and what follows from it without a further decision: a Rebel more, the end of the round."""
     phase = state.match.phase
-    if seat != state.play.to_act and phase != "bidding":
-        raise RuleRefused(Refusal.NOT_NOW if state.play.to_act is None else Refusal.NOT_YOUR_TURN)
+    if phase == "bidding":
+        raise RuleRefused(Refusal.NOT_NOW)
+    check_turn(state.play.to_act, seat)
     if phase != "playing":
-        raise RuleRefused(Refusal.NOT_NOW if phase == "bidding" else Refusal.TRUMP_NOT_CHOSEN)
+        raise RuleRefused(Refusal.TRUMP_NOT_CHOSEN)
     if text not in state.setup.ids:
         raise RuleRefused(Refusal.CARD_UNKNOWN, card=text)
     card = held_as(state.play.hands[seat], text)
