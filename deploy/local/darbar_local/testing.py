@@ -49,21 +49,19 @@ class Darbar:
 
     async def ready(self) -> str:
         """Waits for the address that it tells."""
-        async with asyncio.timeout(SECONDS_MAX):
-            while not (found := _READY.search(_text(self._output))):
-                if self.ended:
-                    raise AssertionError(f"it ended with {await self.end()} after {self.lines}")
-                await asyncio.sleep(POLL_SECONDS)
-        return found[1]
+        return (await self._told(_READY))[1]
 
     async def tells(self, part: str) -> str:
         """Waits for a line of stdout that has this part; the address comes before the others."""
+        return (await self._told(re.compile(rf"^.*{re.escape(part)}.*\n", re.MULTILINE)))[0]
+
+    async def _told(self, words: re.Pattern[str]) -> re.Match[str]:
         async with asyncio.timeout(SECONDS_MAX):
-            while not (found := [line for line in self.lines if part in line]):
+            while not (found := words.search(_text(self._output))):
                 if self.ended:
                     raise AssertionError(f"it ended with {await self.end()} after {self.lines}")
                 await asyncio.sleep(POLL_SECONDS)
-        return found[0]
+        return found
 
     async def end(self, number: int | None = None) -> tuple[int, str]:
         """Waits for its end, after a signal when one is given: its exit code and what it wrote to stderr."""

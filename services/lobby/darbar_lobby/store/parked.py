@@ -20,7 +20,7 @@ class ParkedStore:
         self._database = database
         self._sql = sql
 
-    async def park(self, table_id: str, reason: str, *, seconds_max: float = PARKED_SECONDS_MAX) -> None:
+    async def park(self, table_id: str, reason: str, *, seconds_max: float) -> None:
         """It is tried again in `seconds_max` at the latest, however often it was before."""
         await self._database.write(self._sql["park"], UUID(table_id), reason, PARKED_SECONDS_MIN, seconds_max)
 
