@@ -27,6 +27,7 @@ from darbar_kit.service import SHUTDOWN_SECONDS
 from darbar_local.operators.cluster import new_secrets
 from darbar_local.services import ALL, owner
 from darbar_table.app import START_SECONDS_MAX
+from darbar_table.engine.handover import LEAVING_SECONDS_MAX
 from darbar_table.engine.node import DRAIN_SECONDS_MAX, new_process_id
 
 PRODUCTION = "overlays/production"
@@ -107,7 +108,7 @@ def test_a_pod_that_goes_has_time_to_answer_store_and_hand_over(folder: str) -> 
         workload = of_service(folder, name)
         (container,) = containers_of(workload)
         still_asked = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-        draining = DRAIN_SECONDS_MAX if name == "table" else 0
+        draining = DRAIN_SECONDS_MAX + LEAVING_SECONDS_MAX if name == "table" else 0
         needed = still_asked + draining + SHUTDOWN_SECONDS + RESERVE_SECONDS
 
         assert still_asked >= 2 * container["readinessProbe"]["periodSeconds"]

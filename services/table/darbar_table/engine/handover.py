@@ -7,6 +7,7 @@ loads them, and whoever is connected here is sent there. Commands that come mean
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
@@ -36,8 +37,12 @@ QUIET_SECONDS_MAX = 5.0
 QUIET_POLL_SECONDS = 0.005
 # The successor looks every second anyhow: longer than this nobody is kept from asking there.
 TAKEN_SECONDS_MAX = 5.0
+# Whoever is sent away has to connect elsewhere, say hello and be told the table, where others play meanwhile: so many
+# come at once without a move that waits. At a stop with more, all go within these seconds.
+SOCKETS_A_SECOND = 200
+SPREAD_SECONDS_MAX = 30.0
 # What is not handed over at a stop by then goes as after a death, but at once.
-LEAVING_SECONDS_MAX = 15.0
+LEAVING_SECONDS_MAX = 45.0
 AGAIN_SECONDS_MIN = 0.05
 AGAIN_SECONDS_MAX = 1.0
 
@@ -49,6 +54,20 @@ class _Group(NamedTuple):
 
     successor: str
     shards: list[int]
+
+
+class _Pace:
+    """Keeps those who are sent away from coming elsewhere all at once."""
+
+    def __init__(self) -> None:
+        self._next_at = -math.inf
+
+    async def wait(self) -> None:
+        """Until those who were sent before have had their time."""
+        await asyncio.sleep(max(0.0, self._next_at - monotonic()))
+
+    def sent(self, sockets: int, sockets_a_second: float) -> None:
+        self._next_at = monotonic() + sockets / sockets_a_second
 
 
 class Handover:
@@ -76,15 +95,14 @@ class Handover:
         self._freezer = freezer
         self._places = Placement(known_seconds_min=known_seconds_min, clock=clock)
         self._handing = asyncio.Lock()
+        self._pace = _Pace()
 
     async def run(self) -> None:
         """For ever: what another process has been the better place for, long enough, goes there."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            while (group := self._misplaced()) is not None:
-                async with self._handing:
-                    if not await self._hand_over(group):
-                        break
+            while await self._next_gone(self._misplaced, SOCKETS_A_SECOND):
+                pass
 
     async def leave(self) -> None:
         """Before a planned stop: everything goes to those who stay, as far as there are any and the time allows."""
@@ -93,10 +111,23 @@ class Handover:
             async with asyncio.timeout(LEAVING_SECONDS_MAX):
                 await self._survey.leave()
                 await self._survey.look()
-                async with self._handing:
-                    while (group := self._leaving()) is not None and await self._hand_over(group):
-                        count += len(group.shards)
+                sockets = sum(len(live.sockets) for live in self._owner.live_tables.values())
+                sockets_a_second = max(SOCKETS_A_SECOND, sockets / SPREAD_SECONDS_MAX)
+                while gone := await self._next_gone(self._leaving, sockets_a_second):
+                    count += gone
         log.info("shards_left", count=count, seconds=round(monotonic() - began, 3))
+
+    async def _next_gone(self, next_group: Callable[[], _Group | None], sockets_a_second: float) -> int:
+        """How many shards have gone together now; 0: there were none, or not all of them have."""
+        await self._pace.wait()
+        async with self._handing:
+            group = next_group()
+            if group is None:
+                return 0
+            sockets = sum(len(live.sockets) for live in self._tables_in(group.shards))
+            has_gone = await self._hand_over(group)
+            self._pace.sent(sockets, sockets_a_second)
+            return len(group.shards) if has_gone else 0
 
     def _misplaced(self) -> _Group | None:
         self._places.look(self._survey.living)
