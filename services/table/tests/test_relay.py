@@ -370,6 +370,21 @@ async def test_a_lost_frame_is_asked_for(far: Far) -> None:
     assert [frame["type"] for frame in far.socket.sent] == ["welcome"]
 
 
+async def test_where_every_answer_lacks_a_frame_the_owner_is_not_asked_again_and_again(far: Far) -> None:
+    number = await far.entered()
+    await far.say(number, 3, type="event", version=7)
+    [_, (_, entered)] = far.posted()
+    await far.say(cast(Enter, entered).link, 2, type="event", version=7)
+    assert [type(step) for _, step in far.posted()] == [Leave]
+    far.look(ASKED_SECONDS_MAX - 0.1)
+    assert far.posted() == []
+    far.look(0.2)
+    [(_, entered)] = far.posted()
+    await far.say(cast(Enter, entered).link, 1, type="welcome", version=5)
+    await far.say(cast(Enter, entered).link, 2, type="event", version=6)
+    assert [frame["type"] for frame in far.socket.sent] == ["welcome", "event"]
+
+
 async def test_a_hello_that_nobody_answers_is_said_to_the_owner_again_and_nothing_comes_of_the_first(
     far: Far,
 ) -> None:

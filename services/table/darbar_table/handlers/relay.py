@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import math
 import secrets
 from collections.abc import Callable
 from time import monotonic
@@ -219,6 +220,7 @@ class RelayLink:
         now = relay.clock()
         self._asked_at = self._heard_at = self._lost_at = now
         self._again_at = 0.0  # 0: nothing has to be told again
+        self._missed_at = -math.inf
         self.owner: str | None = None
         self.version = 0
 
@@ -266,7 +268,7 @@ class RelayLink:
         self._heard += 1
         self._heard_at = self._relay.clock()
         if passed.number != self._heard:
-            self._lose()
+            self._missed()
         elif passed.closing is not None:
             self._closed(passed.closing)
         else:
@@ -316,6 +318,16 @@ class RelayLink:
             self.owner = None
         else:
             self._ask(successor)
+
+    def _missed(self) -> None:
+        """Something between was lost. Hello is said again at once, but only when that helps: else a look says it."""
+        now = self._relay.clock()
+        if now - self._missed_at > ASKED_SECONDS_MAX:
+            self._missed_at = now
+            self._lose()
+            return
+        self._relay.end(self._number, self.owner)
+        self._lost_at, self._welcomed = now, None
 
     def _ask(self, owner: str | None) -> None:
         assert owner is not None
