@@ -31,6 +31,9 @@ BROUGHT_BY: Mapping[str, str] = {
     "yarl": "aiohttp",
 }
 
+# What only a checker of types reads, under TYPE_CHECKING: no program imports it.
+FOR_TYPES = frozenset({"mypy_extensions"})
+
 # Modules that need an extra of another name.
 EXTRA_OF: Mapping[str, str] = {}
 
@@ -69,6 +72,8 @@ def undeclared_imports(package: Package) -> Iterator[str]:
         for line, module in imported_modules(source.tree):
             if module in sys.stdlib_module_names or module == package.module:
                 continue
+            if module in FOR_TYPES and line in lines_for_types(source.tree):
+                continue
             if not distributions_of(module) & package.allowed_in(source.path):
                 yield f"{source.path}:{line}: {module} is not among the dependencies of {package.name}"
 
@@ -97,6 +102,14 @@ def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, name.name.split(".")[0]) for name in node.names)
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.lineno, node.module.split(".")[0]
+
+
+def lines_for_types(tree: ast.Module) -> set[int]:
+    """Lines that stand under `if TYPE_CHECKING:`."""
+    checked = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    return {line for node in checked for line in range(node.body[0].lineno, (node.body[-1].end_lineno or 0) + 1)}
 
 
 def distributions_of(module: str) -> set[str]:
@@ -219,6 +232,8 @@ def planted(text: str, *, path: str = "libs/x/darbar_x/a.py", extra: str = "") -
         planted("def f():\n    from aiohttp import web\n"),
         planted("from darbar_kit import bus\n"),
         planted("import pytest\n", extra="testing"),
+        planted("from mypy_extensions import i64\n"),
+        planted("if TYPE_CHECKING:\n    import aiohttp\n"),
     ],
 )
 def test_a_planted_undeclared_import_is_found(package: Package) -> None:
@@ -230,6 +245,7 @@ def test_a_planted_undeclared_import_is_found(package: Package) -> None:
     [
         planted("import os, msgspec\nfrom darbar_x import b\nfrom . import c\n"),
         planted("import pytest\n", path="libs/x/darbar_x/testing.py", extra="testing"),
+        planted("if TYPE_CHECKING:\n    from mypy_extensions import i64\n"),
     ],
 )
 def test_declared_imports_are_let_through(package: Package) -> None:
