@@ -111,9 +111,10 @@ class Crowd:
     async def back(self, since: float, is_over: Callable[[], bool] | None = None) -> list[float]:
         """Waits until no more sockets are lost and all of those have caught up again; the seconds of each. Without
         `is_over` everybody has to be lost first: that takes a while to be noticed by thousands."""
-        players, lost, noticed = self.players, set[Thinker](), set[Thinker]()
+        players, lost = self.players, set[Thinker]()
         seconds: list[float] = []
         look_at = since
+        before = [player.table.connections for player in players]
 
         def are_back() -> bool:
             nonlocal lost, look_at
@@ -122,9 +123,12 @@ class Crowd:
                 return False
             away = {player for player in players if not player.table.caught_up}
             seconds.extend([now - since] * len(lost - away))
-            noticed.update(away)
             lost, look_at = away, now + LOOK_SECONDS
-            return not away and (len(noticed) == len(players) if is_over is None else is_over())
+            return not away and (are_all_on_others() if is_over is None else is_over())
+
+        def are_all_on_others() -> bool:
+            # One that was lost and came back between two looks was not seen without a connection.
+            return all(player.table.connections > count for player, count in zip(players, before, strict=True))
 
         await eventually(are_back, seconds=WAIT_SECONDS_MAX)
         return seconds

@@ -62,11 +62,10 @@ class TableSocket:
         events_unread_max: int,
     ) -> None:
         self.table_id = ref.table_id
-        self.version = 0
+        self.version = self.round = self.turn = 0
+        self.connections = 0  # so many there have been, one after another
         self.seat: int | None = None
         self.snapshot: Snapshot | None = None
-        self.round = 0
-        self.turn = 0
         self.legal: Legal | None = None
         self.failure: DarbarError | None = None
         self.heard = Heard()
@@ -297,6 +296,7 @@ class TableSocket:
 
     def opening(self) -> None:
         self._welcome = None
+        self.connections += 1
 
     def _post(self, content: bytes) -> None:
         """Before a connection has caught up nothing is said on it; then everything unanswered is said once."""
