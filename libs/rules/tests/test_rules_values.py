@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, replace
+from dataclasses import FrozenInstanceError, dataclass, field, make_dataclass, replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import pytest
 
-from darbar_rules.values import made_quickly
+from darbar_rules.values import FIELDS_FEW, made_quickly
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,13 @@ class Quick:
 @dataclass(frozen=True, slots=True)
 class QuickOfMore(Quick):
     turn: int = 7
+
+
+NAMES = [f"field_{number}" for number in range(FIELDS_FEW + 1)]
+SlowFew = make_dataclass("SlowFew", NAMES[:-1], frozen=True, slots=True)
+SlowMany = make_dataclass("SlowMany", NAMES[-1:], bases=(SlowFew,), frozen=True, slots=True)
+Many: Any = made_quickly(make_dataclass("Many", NAMES[-1:], bases=(SlowFew,), frozen=True, slots=True))
+Many.__module__ = __name__  # Where pickle looks for it.
 
 
 def test_it_takes_what_it_took() -> None:
@@ -61,6 +69,19 @@ def test_it_is_frozen_compared_copied_and_written_as_before() -> None:
     assert repr(made) == repr(Slow(1, trick=(2,))).replace("Slow", "Quick")
     assert pickle.loads(pickle.dumps(made)) == made
     assert not hasattr(made, "__dict__")
+
+
+def test_with_many_fields_it_is_what_it_was_too() -> None:
+    made, slow = Many(*range(len(NAMES))), SlowMany(*range(len(NAMES)))
+    assert signature(Many) == signature(SlowMany)
+    assert repr(made) == repr(slow).replace("SlowMany", "Many")
+    assert hash(made) == hash(slow)
+    assert type(made) is Many
+    assert pickle.loads(pickle.dumps(made)) == made != replace(made, field_0=1)
+    assert not hasattr(made, "__dict__")
+    for act in (partial(setattr, made, "field_0", 1), partial(delattr, made, "field_0")):
+        with pytest.raises(FrozenInstanceError):
+            act()
 
 
 def test_a_field_that_it_would_fill_wrongly_is_none_of_its() -> None:
