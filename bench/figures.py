@@ -35,6 +35,7 @@ SHORT = {
     "rebuild": "events a second read and replayed when tables are loaded",
     "wallet_transfers": "stakes and settlements a second",
     "rules_court_piece": "moves a second of the rules alone",
+    "playouts_compiled": "cards a second that a searching bot can play out in its head",
 }
 SCALED = ("serving", "append", "serving_memory", "wallet_transfers")
 FIGURE = re.compile(r"(\(row `(\w+)`\) \| )[\d,.]+")
@@ -79,7 +80,7 @@ def _target(row: Row) -> str:
     target = target_of(row)
     if target.target is None:
         return ""
-    return f"{target.target:,g}{' at most' if target.better == 'less' else ''}"
+    return f"{short(target.target)}{' at most' if target.better == 'less' else ''}"
 
 
 def _verdict(row: Row) -> str:

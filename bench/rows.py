@@ -56,6 +56,9 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "rebuild": Target("ratio", 0.6),
         "rebuild_eventsourcing": Target("ratio", 7.0, is_beside=True),
         "table_memory": Target("value", 8, "less"),
+        "playouts_compiled": Target("value", 5_000_000),
+        "playouts_plain": Target("value", 400_000),
+        "worlds_compiled": Target("value", 150_000),
         "rules_court_piece": RULES,
         "rules_king_20": RULES,
         "rules_king_short": RULES,
@@ -76,9 +79,9 @@ class Row(msgspec.Struct, frozen=True):
     """One row of results.json. `beside` holds what was measured with it: CPU of each process, latencies, counts.
 
     `voids` says why the figures do not count, whatever they are: `client_limited`, `reference_slow`,
-    `pace_lost`, `refusals`, `no_reference`. Where there is no target, `met` says that they count. `measured_at` is a
-    minute in UTC, `others_cores` what everybody else used of the machine meanwhile, `machine` what it was, with the
-    interpreter that was measured.
+    `pace_lost`, `refusals`, `not_compiled`, `no_reference`. Where there is no target, `met` says that they count.
+    `measured_at` is a minute in UTC, `others_cores` what everybody else used of the machine meanwhile, `machine` what
+    it was, with the interpreter that was measured.
     """
 
     row: str
@@ -136,6 +139,8 @@ def voids_of(beside: Mapping[str, float], target: Target, reference_value: float
         found.append("pace_lost")
     if beside.get("refused", 0) or beside.get("closed", 0) or beside.get("lost", 0):
         found.append("refusals")
+    if not beside.get("compiled", 1):
+        found.append("not_compiled")
     if target.is_beside and not reference_value:
         found.append("no_reference")
     return tuple(found)
@@ -157,7 +162,7 @@ def line(row: Row) -> str:
     """One row as people read it."""
     against = f" | {row.reference} {short(row.reference_value)} | ratio {row.ratio:.2f}" if row.reference_value else ""
     verdict = " ".join([*row.voids, "met" if row.met else "NOT MET"])
-    held = "no target" if row.target is None else f"target {row.target:,g}"
+    held = "no target" if row.target is None else f"target {short(row.target)}"
     return f"{row.row}: {short(row.value)} {row.unit}{against} | {held} | {verdict}"
 
 

@@ -99,6 +99,29 @@ def test_rules_without_the_games_of_others_to_measure_beside_do_not_count(rows: 
     assert "no_reference NOT MET" in rows.line(row)
 
 
+def test_kernels_that_no_compiler_has_seen_give_no_compiled_figures(rows: Any) -> None:
+    def playouts(compiled: float) -> Row:
+        beside = {"compiled": compiled}
+        made: Row = rows.made(
+            "playouts_compiled", "moves/s", value=9e6, reference="plain", reference_value=8e5, beside=beside
+        )
+        return made
+
+    assert playouts(3.0).met
+    assert playouts(0.0).voids == ("not_compiled",)
+    assert "target 5,000,000 | not_compiled NOT MET" in rows.line(playouts(0.0))
+
+
+@pytest.mark.usefixtures("rows")
+def test_rows_of_kernels_without_a_compiler_have_the_plain_figure_alone() -> None:
+    bench = importlib.import_module("bench.kernels_bench")
+    figures = importlib.import_module("bench.kernel_figures")
+    plain = [figures.Figures(compiled=False, moves_a_second=5e5, worlds_a_second=1e4, result=1)] * 3
+    found = {row.row: row for row in bench.rows_of(plain, [])}
+    assert [name for name, row in found.items() if row.met] == ["playouts_plain"]
+    assert found["worlds_compiled"].voids == ("not_compiled",)
+
+
 def test_every_game_has_its_rows(rows: Any) -> None:
     bench = importlib.import_module("bench.rules_bench")
     assert {game for game, _ in bench.TABLES.values()} == set(BY_NAME)

@@ -1,0 +1,142 @@
+"""What the bots' kernels come to in this process, compiled or not. Open this about what is timed by kernels_bench.
+
+    python -m bench.kernel_figures
+
+Measures when a line comes in, and answers with a line of JSON. Everything is drawn beforehand; times are of the CPU.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+import msgspec
+
+from darbar_bots import worlds
+from darbar_bots.court_piece.playout import NOBODY, Playout, Table, play_out, play_out_by_chance
+from darbar_bots.playouts import BIT_OF, SUIT_BITS, next_lot
+from darbar_bots.worlds import Worlds
+from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT
+
+SECONDS_MIN: Final = 0.5
+ROUNDS: Final = 300
+WORLDS: Final = 500
+FORMS: Final = ("hidden", "open", "kaat")
+
+Deal = tuple[Table, list[int], int, int]
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Of one turn. `result` is what the same rounds came to: it is the same with and without a compiler."""
+
+    compiled: bool
+    moves_a_second: float
+    worlds_a_second: float
+    result: int
+
+
+def blank(form: str) -> Table:
+    """The beginning of a round that seat 0 called, spades where the trump lies open."""
+    return Table(
+        seat=0,
+        lying=0,
+        led=0,
+        best=0,
+        winning=0,
+        power=SUIT_BITS[3] if form == "open" else 0,
+        since=0,
+        kaat=form == "kaat",
+        fresh=False,
+        caller=0,
+        pile=0,
+        streak=NOBODY,
+        collected=(0, 0),
+        first_pile=3,
+        later_pile=2,
+        tricks_left=CARDS_IN_SUIT,
+        no_pick_up=0,
+    )
+
+
+def dealt(form: str, dice: Random) -> Deal:
+    """A table, its hands, the face-down card's suit and the card; 0 where none lies so."""
+    bits = list(BIT_OF)
+    dice.shuffle(bits)
+    hands = [sum(bits[start : start + CARDS_IN_SUIT]) for start in range(0, CARDS_IN_DECK, CARDS_IN_SUIT)]
+    if form != "hidden":
+        return blank(form), hands, 0, 0
+    indicator = bits[0]
+    hands[0] ^= indicator
+    return blank(form), hands, next(suit for suit in SUIT_BITS if suit & indicator), indicator
+
+
+def moves_of(deal: Deal, lot: int) -> int:
+    """How many cards are played in this round by chance."""
+    table, hands, hidden, indicator = deal
+    playout = Playout(table, hands, hidden=hidden, indicator=indicator)
+    moves, over = 0, False
+    while not over:
+        lot = next_lot(lot)
+        over = playout.lay(playout.any_choice(lot))
+        moves += 1
+    return moves
+
+
+def moves_a_second(deals: Sequence[Deal]) -> tuple[float, int]:
+    """Cards played by chance from full hands, in rounds of every form; and what all rounds came to."""
+    moves = sum(moves_of(deal, lot) for lot, deal in enumerate(deals, 1))
+    played = result = 0
+    began = time.process_time()
+    while (spent := time.process_time() - began) < SECONDS_MIN:
+        result = 0
+        for lot, (table, hands, hidden, indicator) in enumerate(deals, 1):
+            even, _ = play_out_by_chance(table, hands, lot, hidden=hidden, indicator=indicator)
+            result = result * 7 + even & 0xFFFFFFFF
+        played += moves
+    return played / spent, result
+
+
+def worlds_a_second() -> tuple[float, int]:
+    """Worlds drawn by the seat that leads the first trick of an open round, each played out by the quick rule."""
+    table, hands, _, _ = dealt("open", Random(1))
+    own = hands[0]
+    places = Worlds(sum(BIT_OF) & ~own, (0, *[CARDS_IN_SUIT] * 3), (0, 0, 0, 0))
+    drawn = 0
+    began = time.process_time()
+    while (spent := time.process_time() - began) < SECONDS_MIN:
+        dice, result = Random(2), 0
+        for _ in range(WORLDS):
+            world = places.draw(dice)
+            world[0] = own
+            even, _ = play_out(table, world)
+            result = result * 7 + even & 0xFFFFFFFF
+        drawn += WORLDS
+    return drawn / spent, result
+
+
+def measured(deals: Sequence[Deal]) -> Figures:
+    moves, result = moves_a_second(deals)
+    drawn, other_result = worlds_a_second()
+    return Figures(
+        compiled=not str(worlds.__file__).endswith(".py"),
+        moves_a_second=moves,
+        worlds_a_second=drawn,
+        result=result ^ other_result,
+    )
+
+
+def main() -> None:
+    dice = Random(0)
+    deals = [dealt(form, dice) for _ in range(ROUNDS // len(FORMS)) for form in FORMS]
+    gc.collect()
+    gc.freeze()
+    for _ in sys.stdin:
+        print(msgspec.json.encode(measured(deals)).decode(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The rows of the bots' kernels, plain and compiled. Open this when they are missing.
+
+    python -m bench.kernels_bench
+
+Two processes measure in turns, one of them with the compiled copy of the bots' package that
+`libs/bots/compile_kernels.py` makes; each figure is the middle one of its turns. Where there is no compiler the
+compiled rows say `not_compiled`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import msgspec
+from bench.kernel_figures import Figures
+from bench.rows import TARGETS, Row, made
+from bench.rules_row import spread
+
+from darbar_kit.settings import environment
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+FOLDER: Final = ROOT / "build/kernels"
+TURNS: Final = 3
+
+Measure = Callable[[], Figures]
+# Of each kind of figure: what its rows are called, their unit, and which one it is.
+KINDS: Final[tuple[tuple[str, str, Callable[[Figures], float]], ...]] = (
+    ("playouts", "moves/s of rounds played by chance", lambda figures: figures.moves_a_second),
+    ("worlds", "worlds/s drawn and played out, full deal", lambda figures: figures.worlds_a_second),
+)
+
+
+@contextmanager
+def measuring(*folders: Path) -> Iterator[Measure]:
+    """A process that finds its modules in these folders first, and measures when asked."""
+    variables = {**environment(), "PYTHONPATH": ":".join(map(str, folders))}
+    command = [sys.executable, "-m", "bench.kernel_figures"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe) as running:
+        asked, told = running.stdin, running.stdout
+        assert asked is not None
+        assert told is not None
+
+        def measure() -> Figures:
+            asked.write(b"\n")
+            asked.flush()
+            return msgspec.json.decode(told.readline(), type=Figures)
+
+        yield measure
+        asked.close()
+
+
+def compiled() -> bool:
+    """Whether the compiled copy is there, now that it has been made anew."""
+    program = ROOT / "libs/bots/compile_kernels.py"
+    return subprocess.run([sys.executable, str(program), str(FOLDER)], check=False).returncode == 0
+
+
+def measured() -> tuple[list[Figures], list[Figures]]:
+    """Of the plain kernels and of the compiled ones, turn by turn; none of these where they can't be compiled."""
+    if not compiled():
+        with measuring() as plain:
+            return [plain() for _ in range(TURNS)], []
+    with measuring() as plain, measuring(FOLDER) as quick:
+        pairs = [(plain(), quick()) for _ in range(TURNS)]
+    both = [figures for pair in pairs for figures in pair]
+    if len({figures.result for figures in both}) != 1:
+        raise AssertionError("the compiled kernels come to something else than the plain ones")
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs if pair[1].compiled]
+
+
+def rows_of(plain: list[Figures], quick: list[Figures]) -> Iterator[Row]:
+    for what, unit, of in KINDS:
+        slow, fast = list(map(of, plain)), list(map(of, quick))
+        beside = {"turns": float(TURNS), "compiled": float(len(fast))}
+        value = median(fast) if fast else 0.0
+        yield made(
+            f"{what}_compiled",
+            unit,
+            value=value,
+            reference="plain Python",
+            reference_value=median(slow),
+            beside=beside | spread("", fast) | spread("reference_", slow),
+        )
+        if f"{what}_plain" in TARGETS:
+            yield made(
+                f"{what}_plain",
+                f"{unit}, plain Python",
+                value=median(slow),
+                reference="compiled" if fast else "",
+                reference_value=value,
+                beside={"turns": float(TURNS)} | spread("", slow),
+            )
+
+
+def main() -> int:
+    found = list(rows_of(*measured()))
+    for row in found:
+        print(msgspec.json.encode(row).decode())
+    return 0 if all(row.met for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
