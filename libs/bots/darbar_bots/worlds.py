@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Weights are counted in thousandths.
 WHOLE: Final = 1_000
+NOWHERE: Final = -1
 
 
 class Worlds:
@@ -28,12 +29,12 @@ class Worlds:
         if unseen.bit_count() != sum(counts) or min(counts) < 0:
             raise ViewInvalid("its cards do not add up")
         self._counts = tuple(counts)
-        places = [place for place, count in enumerate(counts) if count]
-        holders = [(card, tuple(place for place in places if not cannot[place] & card)) for card in _each(unseen)]
+        self._places = tuple(place for place, count in enumerate(counts) if count)
+        self._can = {card: tuple(place for place in self._places if not cannot[place] & card) for card in _each(unseen)}
         # Cards that few places can hold are laid first: seldom does one then find no room.
-        self._holders = sorted(holders, key=_how_many)
-        self._can = dict(self._holders)
-        self._everywhere = len(places)
+        tight = [card for card, holders in self._can.items() if len(holders) < len(self._places)]
+        self._tight = sorted(tight, key=lambda card: len(self._can[card]))
+        self._free = unseen & ~sum(tight)
 
     def draw(self, dice: Random, *, favoured: int = 0, place: int = 0, weight: float = 1.0) -> list[int]:
         """The cards in each place, as masks: each with whoever can hold it, by the room that is left there.
@@ -45,29 +46,37 @@ class Worlds:
         drawn = [0] * len(room)
         lot: i64 = dice.getrandbits(LOT_BITS) or 1
         heavy: i64 = round(weight * WHOLE)
-        everywhere: i64 = self._everywhere
-        cards_left: i64 = len(self._holders)
-        for card, holders in self._holders:
-            share: i64 = heavy if favoured & card else WHOLE
-            total: i64 = 0
-            if len(holders) == everywhere:
-                total = cards_left * WHOLE + room[place] * (share - WHOLE)
-            else:
-                for holder in holders:
-                    total += room[holder] * (share if holder == place else WHOLE)
-            cards_left -= 1
-            if total == 0:
-                self._make_room(card, drawn, room)
-                continue
+        for card in self._tight:
             lot = next_lot(lot)
-            left = lot * total >> LOT_BITS
-            for holder in holders:
-                left -= room[holder] * (share if holder == place else WHOLE)
-                if left < 0:
-                    drawn[holder] |= card
-                    room[holder] -= 1
-                    break
+            holder = self._holder(card, room, lot, place=place, share=heavy if favoured & card else WHOLE)
+            if holder == NOWHERE:
+                self._make_room(card, drawn, room)
+            else:
+                drawn[holder] |= card
+                room[holder] -= 1
+        cards: i64 = self._free
+        left: i64 = sum(room)
+        for holder in (place, *self._places):
+            count: i64 = room[holder]
+            heavier = favoured if holder == place else 0
+            chosen, lot = _some_of(cards, left, count, favoured=heavier, share=heavy, lot=lot)
+            drawn[holder] |= chosen
+            room[holder] = 0
+            cards ^= chosen
+            left -= count
         return drawn
+
+    def _holder(self, card: int, room: list[int], lot: i64, *, place: i64, share: i64) -> int:
+        """Who gets this card: each who can hold it, by the room that is left there; `place` has this share for each."""
+        total: i64 = 0
+        for holder in self._can[card]:
+            total += room[holder] * (share if holder == place else WHOLE)
+        left = lot * total >> LOT_BITS
+        for holder in self._can[card]:
+            left -= room[holder] * (share if holder == place else WHOLE)
+            if left < 0:
+                return holder
+        return NOWHERE
 
     def _make_room(self, card: int, drawn: list[int], room: list[int]) -> None:
         """Lay a card whose places are full: others move on until one has found room."""
@@ -103,5 +112,16 @@ def _each(cards: int) -> Iterator[int]:
         cards ^= low
 
 
-def _how_many(each: tuple[int, tuple[int, ...]]) -> int:
-    return len(each[1])
+def _some_of(cards: i64, left: i64, count: i64, *, favoured: i64, share: i64, lot: i64) -> tuple[i64, i64]:
+    """`count` of the `left` cards, and the last lot used. A favoured card has this share, any other one WHOLE."""
+    chosen: i64 = 0
+    while 0 < count < left:
+        card = cards & -cards
+        cards ^= card
+        lot = next_lot(lot)
+        own = count * (share if favoured & card else WHOLE)
+        if lot * (own + (left - count) * WHOLE) >> LOT_BITS < own:
+            chosen |= card
+            count -= 1
+        left -= 1
+    return chosen | cards if count else chosen, lot
