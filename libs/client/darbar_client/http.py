@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -18,6 +19,9 @@ REQUEST_SECONDS_MAX = 15.0
 # A service that can't do it now says so with 503; the others leave open what was done.
 UNAVAILABLE = 503
 RETRIED_STATUSES = frozenset({502, UNAVAILABLE, 504})
+
+# aiohttp's own takes a task that is cancelled in the moment when it rings for one that was too slow: it would go on.
+NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
 
 _Answer = TypeVar("_Answer")
 _LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError, OSError)
@@ -101,10 +105,12 @@ class Http:
         is_json = body is not None and not isinstance(body, bytes)
         encoded = msgspec.json.encode(body) if is_json else body
         sent = dict(headers or {}) | ({"Content-Type": "application/json"} if is_json else {})
-        timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS_MAX)
-        async with self.session.request(
-            method, self.url(path), data=encoded, headers=sent, params=query, timeout=timeout
-        ) as response:
+        async with (
+            asyncio.timeout(REQUEST_SECONDS_MAX),
+            self.session.request(
+                method, self.url(path), data=encoded, headers=sent, params=query, timeout=NO_TIMEOUT
+            ) as response,
+        ):
             return response.status, response.headers, await response.read()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Callable
 
@@ -12,6 +13,8 @@ from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX, Account, Session
 # A token is renewed when this much of its life is left, so that none ends on its way.
 MARGIN_SECONDS_MAX = 60.0
 MARGIN_SHARE = 0.2
+# Anywhere from this share of that time on: those who came together, as after a cut, do not come together again.
+RENEWAL_SHARE_MIN = 0.5
 # Whatever the server says a token lives, no more are asked for than this.
 RENEWAL_SECONDS_MIN = 0.5
 # The last try ends in time.
@@ -58,4 +61,5 @@ class Tokens:
     def _take(self, session: Session) -> None:
         self._session = session
         margin_seconds = min(MARGIN_SECONDS_MAX, session.access_seconds * MARGIN_SHARE)
-        self._renew_at = self._clock() + max(session.access_seconds - margin_seconds, RENEWAL_SECONDS_MIN)
+        seconds = (session.access_seconds - margin_seconds) * random.uniform(RENEWAL_SHARE_MIN, 1.0)
+        self._renew_at = self._clock() + max(seconds, RENEWAL_SECONDS_MIN)

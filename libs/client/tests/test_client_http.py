@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import cast
 
 import pytest
 from client_doubles import TABLE_ID, TERMS, ScriptedServer
 
-from darbar_client import Backoff, Darbar, DarbarError, Player, Unreachable
-from darbar_client.http import REQUEST_SECONDS_MAX
-from darbar_client.tokens import REFRESH_SECONDS_MAX
-from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX
+from darbar_client import Backoff, Darbar, DarbarError, Player, Unreachable, http
+from darbar_client.http import REQUEST_SECONDS_MAX, Http
+from darbar_client.tokens import REFRESH_SECONDS_MAX, Tokens
+from darbar_contracts.api import REFRESH_REPEAT_SECONDS_MAX, Account, Session
 from darbar_contracts.refusals import Reason
+from darbar_kit.testing import eventually
 
 BUSY = (503, {"code": "tables_unavailable", "message": "no process takes tables", "details": {}})
 
@@ -72,6 +76,52 @@ async def test_a_server_that_stays_away_is_given_up_when_the_time_is_over(server
             await darbar.guest("Amina")
     assert raised.value.code == "tables_unavailable"
     assert server.count("/v1/guests") > 1
+
+
+async def test_a_request_that_is_cancelled_when_its_time_is_just_over_is_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody would end it a second time: a socket that is lost while its token is renewed would never come back."""
+    monkeypatch.setattr(http, "REQUEST_SECONDS_MAX", 0.2)
+    async with silent_server() as (url, taken), Darbar(url) as darbar:
+        loop = asyncio.get_running_loop()
+        asked = [asyncio.create_task(darbar.guest("Amina")) for _ in range(20)]
+        for number, task in enumerate(asked):
+            loop.call_later(0.19 + number / 1000, task.cancel)
+        await eventually(lambda: len(taken) == len(asked))
+        end = loop.time() + 0.3
+        while loop.time() < end:  # All of it is due in the next turn of the loop.
+            pass
+        done, tried_again = await asyncio.wait(asked, timeout=1)
+        for task in tried_again:
+            task.cancel()
+    assert not tried_again
+    assert all(task.cancelled() for task in done)
+
+
+def test_those_who_came_together_renew_their_tokens_at_different_moments() -> None:
+    session = Session(
+        account=Account("a", "Amina", "fox", "player"), access_token="a", access_seconds=900, refresh_token="r"
+    )
+    seconds = [Tokens(cast(Http, None), session, clock=lambda: 0.0).seconds_to_renewal for _ in range(200)]
+    assert 420 <= min(seconds) < 480
+    assert 780 < max(seconds) <= 840
+
+
+@contextlib.asynccontextmanager
+async def silent_server() -> AsyncIterator[tuple[str, list[asyncio.Protocol]]]:
+    """Takes connections, keeps them in the list, and answers nothing."""
+    taken: list[asyncio.Protocol] = []
+
+    def take() -> asyncio.Protocol:
+        taken.append(asyncio.Protocol())
+        return taken[-1]
+
+    server = await asyncio.get_running_loop().create_server(take, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", taken
+    finally:
+        server.close()
 
 
 async def test_nobody_listening_is_unreachable_and_raised_as_it_is() -> None:

@@ -7,6 +7,8 @@ const PLACE = "darbar.session";
 /** A token is renewed when this much of its life is left, so that none ends on its way. */
 const MARGIN_MS_MAX = 60_000;
 const MARGIN_SHARE = 0.2;
+/** Anywhere from this share of that time on: who came together, as after a cut, does not come together again. */
+const RENEWAL_SHARE_MIN = 0.5;
 const UNAUTHORIZED = 401;
 /** The account itself is refused: a new guest is another one. */
 const SESSION_LOST = new Set(["refresh_token_expired", "refresh_token_invalid", "refresh_token_reused", "refresh_token_revoked", "account_unknown"]);
@@ -85,7 +87,8 @@ function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
 function keep(session: Session): Kept {
   const lifeMs = session.access_seconds * 1000;
   const { account, access_token, refresh_token } = session;
-  const renew_at = Date.now() + lifeMs - Math.min(MARGIN_MS_MAX, lifeMs * MARGIN_SHARE);
+  const share = RENEWAL_SHARE_MIN + (1 - RENEWAL_SHARE_MIN) * Math.random();
+  const renew_at = Date.now() + (lifeMs - Math.min(MARGIN_MS_MAX, lifeMs * MARGIN_SHARE)) * share;
   const kept: Kept = { account, access_token, refresh_token, renew_at };
   localStorage.setItem(PLACE, JSON.stringify(kept));
   return kept;

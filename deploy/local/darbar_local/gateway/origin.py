@@ -1,5 +1,6 @@
 """What the one public port answers itself: health, metrics, welcome. Open this to change the page at /."""
 
+import asyncio
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +13,8 @@ from darbar_kit.metrics import CONTENT_TYPE
 from darbar_local.gateway import web_client
 
 ASK_SECONDS_MAX = 5.0
-ASKING = aiohttp.ClientTimeout(total=ASK_SECONDS_MAX)
+# aiohttp's own takes a task that is cancelled in the moment when it rings for one that was too slow: it would go on.
+NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -60,7 +62,7 @@ def missing_in(body: bytes) -> list[str]:
 async def ask(session: aiohttp.ClientSession, url: str) -> list[str] | None:
     """What the /readyz or /healthz at this address misses; None when it doesn't answer."""
     try:
-        async with session.get(url, timeout=ASKING) as answered:
+        async with asyncio.timeout(ASK_SECONDS_MAX), session.get(url, timeout=NO_TIMEOUT) as answered:
             return missing_in(await answered.read())
     except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
         return None

@@ -1,5 +1,7 @@
 """Passes one request on to a process: HTTP, or the handshake of a WebSocket. Open this when a header gets lost."""
 
+import asyncio
+
 import aiohttp
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -24,7 +26,7 @@ _HOP_BY_HOP = (
     "Transfer-Encoding",
     "Upgrade",
 )
-_TIMEOUT = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
+_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS_MAX)
 
 
 class Misdirected(Exception):
@@ -53,9 +55,12 @@ async def forward(
 async def _pass_http(request: web.Request, session: aiohttp.ClientSession, url: URL) -> web.StreamResponse:
     body = await request.read() if request.body_exists else None
     headers = _headers(request, without=("Host", "Content-Length"))
-    async with session.request(
-        request.method, url, headers=headers, data=body, allow_redirects=False, timeout=_TIMEOUT
-    ) as upstream:
+    async with (
+        asyncio.timeout(ANSWER_SECONDS_MAX),
+        session.request(
+            request.method, url, headers=headers, data=body, allow_redirects=False, timeout=_TIMEOUT
+        ) as upstream,
+    ):
         if upstream.status == MISDIRECTED:
             raise Misdirected
         answered = web.StreamResponse(status=upstream.status, reason=upstream.reason, headers=_copied(upstream.headers))

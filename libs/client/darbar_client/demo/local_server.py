@@ -16,6 +16,8 @@ from pathlib import Path
 import aiohttp
 import msgspec
 
+from darbar_client.http import NO_TIMEOUT
+
 HOST = "127.0.0.1"
 # Below those of outgoing connections, which come and go.
 PORT_MIN = 16_384
@@ -104,7 +106,8 @@ class LocalServer:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), STOP_SECONDS_MAX)
+            async with asyncio.timeout(STOP_SECONDS_MAX):
+                await self._process.wait()
         except TimeoutError:
             await self.kill()
 
@@ -158,9 +161,12 @@ async def until_ready(url: str, *, tell: Callable[[str], None], seconds: float =
 
 async def missing_at(url: str, *, seconds: float = READINESS_SECONDS_MAX) -> tuple[str, ...] | None:
     """What keeps a server from being ready, nothing when it is; None: there is no server of ours."""
-    timeout = aiohttp.ClientTimeout(total=seconds)
     try:
-        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{url}/readyz") as answered:
+        async with (
+            asyncio.timeout(seconds),
+            aiohttp.ClientSession(timeout=NO_TIMEOUT) as session,
+            session.get(f"{url}/readyz") as answered,
+        ):
             readiness = msgspec.json.decode(await answered.read(), type=_Readiness)
             return readiness.missing or (() if answered.status == READY else ("something",))
     except aiohttp.ClientConnectorError:

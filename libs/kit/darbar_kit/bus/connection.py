@@ -184,7 +184,8 @@ class Bus:
             await asyncio.gather(*late, return_exceptions=True)
         # A server that has gone has ended the connection already; one that is silent never hears the goodbye.
         with contextlib.suppress(OSError, nats.errors.Error):
-            await asyncio.wait_for(self._client.close(), CLOSE_SECONDS_MAX)
+            async with asyncio.timeout(CLOSE_SECONDS_MAX):
+                await self._client.close()
 
     async def _subscribe(self, subject: str, take: Callable[[Msg], Awaitable[None]], *, queue: str) -> Subscription:
         subscribed = await self._client.subscribe(

@@ -98,7 +98,8 @@ class Database:
     async def close(self) -> None:
         """Ends within CLOSE_SECONDS_MAX: what is still in use then is dropped."""
         try:
-            await asyncio.wait_for(self._pool.close(), CLOSE_SECONDS_MAX)
+            async with asyncio.timeout(CLOSE_SECONDS_MAX):
+                await self._pool.close()
         except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             _log.warning("pool_dropped", error=type(error).__name__)
             self._pool.terminate()

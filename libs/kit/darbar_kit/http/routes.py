@@ -37,7 +37,8 @@ def health_routes(
 async def _missing(ready: Callable[[], Awaitable[list[str]]]) -> list[str]:
     """What `ready` says; who asks for readiness is never kept waiting by what is not ready."""
     try:
-        return await asyncio.wait_for(ready(), READY_SECONDS_MAX)
+        async with asyncio.timeout(READY_SECONDS_MAX):
+            return await ready()
     except TimeoutError:
         return ["an answer in time"]
 

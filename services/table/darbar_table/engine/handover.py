@@ -66,7 +66,8 @@ class _Pace:
         """Until those who were sent before have had their time."""
         await asyncio.sleep(max(0.0, self._next_at - monotonic()))
 
-    def sent(self, sockets: int, sockets_a_second: float) -> None:
+    def begin(self, sockets: int, sockets_a_second: float) -> None:
+        """So many are sent away now."""
         self._next_at = monotonic() + sockets / sockets_a_second
 
 
@@ -125,9 +126,8 @@ class Handover:
             if group is None:
                 return 0
             sockets = sum(len(live.sockets) for live in self._tables_in(group.shards))
-            has_gone = await self._hand_over(group)
-            self._pace.sent(sockets, sockets_a_second)
-            return len(group.shards) if has_gone else 0
+            self._pace.begin(sockets, sockets_a_second)
+            return len(group.shards) if await self._hand_over(group) else 0
 
     def _misplaced(self) -> _Group | None:
         self._places.look(self._survey.living)

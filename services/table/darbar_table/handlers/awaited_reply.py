@@ -20,7 +20,8 @@ class AwaitedReply:
     async def stored_version(self) -> int:
         """The table's, once the command is stored or had nothing to do; raises Refused or Unavailable."""
         try:
-            return await asyncio.wait_for(self._version, ANSWER_SECONDS_MAX)
+            async with asyncio.timeout(ANSWER_SECONDS_MAX):
+                return await self._version
         except TimeoutError as error:
             raise Unavailable from error
 

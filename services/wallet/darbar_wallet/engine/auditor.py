@@ -48,7 +48,8 @@ class Auditor(Generic[_Found]):
         """For ever. Raises DatabaseAway, and Unavailable when somebody else is away."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), self._every_seconds)
+                async with asyncio.timeout(self._every_seconds):
+                    await self._wanted.wait()
             self._wanted.clear()
             waited_for, self._next = self._next, None
             started = time.monotonic()

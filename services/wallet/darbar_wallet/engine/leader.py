@@ -75,7 +75,8 @@ class Leader:
         """What is being written is finished, and the lease given back, so that a standby need not wait for it."""
         self._stopping.set()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopped.wait(), STOP_SECONDS_MAX)
+            async with asyncio.timeout(STOP_SECONDS_MAX):
+                await self._stopped.wait()
 
     async def has_leader(self) -> bool:
         """Whether some wallet writes and can be reached by others. Raises DatabaseAway."""
@@ -101,7 +102,8 @@ class Leader:
             if self._bus.connected and await lease.claim():
                 return True
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), CLAIM_SECONDS)
+                async with asyncio.timeout(CLAIM_SECONDS):
+                    await self._stopping.wait()
         return False
 
     async def _lead(self, lease: Lease, writer: Writer) -> None:
