@@ -20,7 +20,7 @@ class NoPolicy(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """A game's policies. The strong one is to search; until a game has a search, it plays its best rule policy."""
+    """A game's policies. The strong one searches; where a game has no search, it is its best rule policy."""
 
     easy: Policy
     normal: Policy
@@ -29,7 +29,7 @@ class Levels:
 
 KING: Final = Levels(king.NOVICE, king.REGULAR, king.REGULAR)
 POLICIES: Final[Mapping[str, Levels]] = {
-    "court_piece": Levels(court_piece.NOVICE, court_piece.REGULAR, court_piece.REGULAR),
+    "court_piece": Levels(court_piece.NOVICE, court_piece.REGULAR, court_piece.STRONG),
     "king_20": KING,
     "king_short": KING,
     "king_long": KING,

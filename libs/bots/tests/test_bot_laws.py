@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from plain_tricks.game import PLAIN_TRICKS
 
 from darbar_bots.any_legal import AnyLegal
+from darbar_bots.court_piece.search import SearchPolicy
 from darbar_bots.duels import ROUNDS_MAX, play
 from darbar_bots.policies import LEVELS, POLICIES, NoPolicy, decide, find
 from darbar_bots.policy import Policy, ViewInvalid
+from darbar_bots.search import Effort
 from darbar_rules.game import AnyGame, Legal
 from darbar_rules.games import ALL, BY_NAME
 from darbar_rules.testing import pairwise_options, tables
@@ -29,6 +31,7 @@ ANY_COMPANY = settings(
 )
 SEEDS_OF_EACH_TABLE = 2
 DECISIONS_MIN = 26
+LITTLE = Effort(cards_max=2_000, worlds_max=6)
 
 
 @pytest.fixture(autouse=True)
@@ -37,10 +40,15 @@ def plain_tricks_is_registered() -> Iterator[None]:
         yield
 
 
+def quick(policy: Policy) -> Policy:
+    """The same policy, thinking no longer than a test may take."""
+    return replace(policy, effort=LITTLE) if isinstance(policy, SearchPolicy) else policy
+
+
 def company(game: AnyGame, options: Any, seed: int) -> list[Policy]:
     """Bots of every level and chance, mixed."""
     dice = Random(seed)
-    bots = [find(game.name, level) for level in LEVELS]
+    bots = [quick(find(game.name, level)) for level in LEVELS]
     return [dice.choice([*bots, AnyLegal(game, dice)]) for _ in range(game.seat_counts(options)[0])]
 
 
@@ -74,10 +82,11 @@ def test_bots_play_whole_games(game: AnyGame) -> None:
 def test_the_same_view_gives_the_same_decision(game: AnyGame, level: str) -> None:
     seen: list[tuple[Any, Any]] = []
     seats = game.seat_counts(game.options_type())[0]
-    bots = [find(game.name, level)] * seats
-    play(game, game.options_type(), bots, seed=3, look=lambda view, decision: seen.append((view, decision)))
+    bot = quick(find(game.name, level))
+    play(game, game.options_type(), [bot] * seats, seed=3, look=lambda view, decision: seen.append((view, decision)))
     assert len(seen) >= DECISIONS_MIN
-    assert [decide(game.name, level, view) for view, _ in seen] == [decision for _, decision in seen]
+    again = quick(find(game.name, level))
+    assert [again.decide(view) for view, _ in seen] == [decision for _, decision in seen]
 
 
 @GAMES

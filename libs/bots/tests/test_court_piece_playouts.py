@@ -206,14 +206,40 @@ def opened(hands: tuple[str, ...], *, best: str = "", winning: int = 0) -> Playo
     return Playout(table, masks, hidden=0, indicator=0)
 
 
-def test_a_card_that_only_a_trump_can_beat_is_led() -> None:
-    playout = opened(("2C 5C KD 3H", "3C 6C 4H 2S", "4C 7C 5H 6H", "8C QD 7H 8H"))
-    assert TEXT_OF[playout.choice()] == "KD"
+@pytest.mark.parametrize(("next_hand", "led"), [("3C 6C 4H 5D", "KD"), ("3C 6C 4H 2S", "2C"), ("3C 6C 4H AD", "2C")])
+def test_a_card_that_no_opponent_can_beat_is_led(next_hand: str, led: str) -> None:
+    playout = opened(("2C 5C KD 3H", next_hand, "4C 7C 5H 6H", "8C QD 7H 8H"))
+    assert TEXT_OF[playout.choice()] == led
 
 
 def test_without_such_a_card_the_lowest_plain_one_is_led() -> None:
     playout = opened(("5C 4D QH 2S", "3C 6C AH 3S", "4C 7C 5H 6H", "8C QD 7H 8H"))
     assert TEXT_OF[playout.choice()] == "4D"
+
+
+def between(hand: str, *, led: str, later: str, across: str = "2C") -> Playout:
+    """Seat 0 plays second to a lead of seat 3's, before seat 1; spades are trump."""
+    hands = [sum(BIT_OF[IDS[text]] for text in each.split()) for each in (hand, later, across, "2H")]
+    card = IDS[led]
+    table = Table(
+        0, 1, SUIT_BITS[SUIT_OF[card]], BIT_OF[card], 3, SUIT_BITS[3], 0, False, False, 1, 4, NOBODY, (0, 0), 3, 2, 3, 0
+    )
+    return Playout(table, hands, hidden=0, indicator=0)
+
+
+@pytest.mark.parametrize(
+    ("hand", "later", "card"),
+    [
+        ("3D JD AD", "QD 4C", "AD"),
+        ("3D JD AD", "9D 4C", "JD"),
+        ("3D JD QD", "KD 4C", "3D"),
+        ("3D JD AD", "4S 4C", "3D"),
+        ("2H 3S 9S", "4S 4C", "9S"),
+        ("2H 3S 9S", "5D 4S", "3S"),
+    ],
+)
+def test_a_trick_is_taken_with_the_lowest_card_that_the_next_seat_cannot_beat(hand: str, later: str, card: str) -> None:
+    assert TEXT_OF[between(hand, led="TD", later=later).choice()] == card
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from darbar_bots.court_piece.known import Known, hand_of, known_from
 from darbar_bots.court_piece.play import Choice, Position
+from darbar_bots.court_piece.search import SearchPolicy
 from darbar_bots.court_piece.trump import best_cut, card_to_hide, suit_to_call, value_of_asking, value_of_showing
 from darbar_bots.policy import Policy, check_turn
+from darbar_bots.search import FULL
 from darbar_rules.cards import SUITS, TEXTS
 from darbar_rules.games.court_piece.events import AskTrump, ChooseTrump, Decision, PlayCard, ShowTrump
 from darbar_rules.games.court_piece.view import CourtPieceView
@@ -45,3 +47,4 @@ def _best_card(known: Known) -> Choice:
 
 REGULAR: Policy = RulePolicy(attentive=True)
 NOVICE: Policy = RulePolicy(attentive=False)
+STRONG: Policy = SearchPolicy(REGULAR, FULL)

@@ -1,8 +1,8 @@
 """A round of Court Piece played to its end with all hands open. Open this about the speed of searching.
 
 Cards are those of `playouts.py`; this is written so that it can be compiled. What may be played and what follows is as
-in the rules (CP-8 to CP-28). The choices are crude: a trick that the partner has is left to him, else it is won if it
-can be; who can't follow sees the hidden trump unless the partner has the trick.
+in the rules (CP-8 to CP-28). The choices are quick ones that see all hands: a trick that stays the partner's is left to
+him, any other is won with the lowest card that the next opponent can't beat; what can't be beaten is led.
 """
 
 from __future__ import annotations
@@ -75,28 +75,53 @@ class Playout:
             self.show()  # The caller's last card is the face-down one (CP-23).
         if not self.lying:
             return self._lead()
-        power, best = self.power, self.best
-        wanted = (self.winning ^ self.seat) & 1
-        following = self.own & self.led
-        if following:
-            if wanted and not (best & power and self.led != power):
-                higher = following & -(best << 1)
-                if higher:
-                    return higher & -higher if self.lying == 3 else highest(higher)
-            return following & -following
-        hand = self.own
-        if self.hidden and (wanted or self.seat == self.table.caller):
-            self.show()
-            power = self.power
-            hand = self.own & power or self.own  # CP-18
-        if wanted:
-            trumps = hand & power
-            if best & power:
-                trumps &= -(best << 1)
-            if trumps:
-                return trumps & -trumps
-        low = hand & ~power or hand
-        return low & -low
+        may = self.own & self.led
+        if not may:
+            if self.hidden and self._is_theirs() and (self.own & self.hidden or self.seat == self.table.caller):
+                self.show()
+                may = self.own & self.power  # CP-18
+            may = may or self.own
+        takes = self._taking(may)
+        if not takes:
+            takes = may & ~self.power or may
+        return takes & -takes
+
+    def _taking(self, may: i64) -> i64:
+        """Those of these cards that the next opponent can't beat, unless the trick is better left to the partner."""
+        power, led = self.power, self.led
+        if self.best & power:
+            takes = may & power & -(self.best << 1)
+        elif may & led:
+            takes = may & led & -(self.best << 1)
+        else:
+            takes = may & power
+        later = self.next if self.lying < 3 else 0
+        if not takes or not (self._is_theirs() or self._beats(later) or self._picks_up(takes)):
+            return 0
+        if later & led:
+            if takes & led:
+                takes &= -(highest(later & led) << 1)
+        elif later & power:
+            takes &= power & -(highest(later & power) << 1)
+        return takes
+
+    def _is_theirs(self) -> bool:
+        return (self.winning ^ self.seat) & 1 != 0
+
+    def _beats(self, hand: i64) -> bool:
+        """Whether this hand can take the trick from the card that lies best."""
+        led, power = self.led, self.power
+        held = hand & led
+        if held:
+            return held > self.best and (led == power or not self.best & power)
+        held = hand & power
+        return held != 0 and (not self.best & power or held > self.best)
+
+    def _picks_up(self, takes: i64) -> bool:
+        """Whether the seat on turn picks the pile up when it wins with one of these cards."""
+        table = self.table
+        needed = table.later_pile if self.even or self.odd else table.first_pile
+        return self.seat == self.streak and self.pile + 1 >= needed and takes & ~table.no_pick_up != 0
 
     def any_choice(self, lot: i64) -> i64:
         """Any card; who can't follow sees the hidden trump one time in eight."""
@@ -176,17 +201,17 @@ class Playout:
         return self.even != 0 and self.odd != 0 and (self.even >= TRICKS_TO_WIN or self.odd >= TRICKS_TO_WIN)
 
     def _lead(self) -> i64:
-        """A card that only a trump can beat, trumps first; else the lowest, no trump if possible."""
+        """The highest card that neither opponent can beat; else the lowest, no trump if possible."""
         hand, power = self.own, self.power
-        alive = hand | self.next | self.across | self.last
-        if power:
-            held = hand & power
-            if held and held << 1 > alive & power:
-                return highest(held)
+        sure: i64 = 0
         for suit in (CLUBS, DIAMONDS, HEARTS, SPADES):
             held = hand & suit
-            if held and held << 1 > alive & suit:
-                return highest(held)
+            if held:
+                left, right = self.next & suit, self.last & suit
+                if suit == power or not power or ((left or not self.next & power) and (right or not self.last & power)):
+                    sure |= held & -(highest(left | right) << 1) if left | right else held
+        if sure:
+            return highest(sure & ~self.table.no_pick_up if self._picks_up(sure) else sure)
         low = hand & ~power or hand
         return low & -low
 
