@@ -2,7 +2,8 @@
 
     python -m bench.kernel_figures
 
-Measures when a line comes in, and answers with a line of JSON. Everything is drawn beforehand; times are of the CPU.
+A line that comes in says what to measure, `kernels` or `decisions`, and the answer is a line of JSON. Everything is
+drawn beforehand; times are of the CPU.
 """
 
 from __future__ import annotations
@@ -12,19 +13,26 @@ import sys
 import time
 from collections.abc import Sequence
 from random import Random
-from typing import Final
+from statistics import quantiles
+from typing import Any, Final
 
 import msgspec
+from bench.rules_bench import TABLES
 
-from darbar_bots import worlds
+from darbar_bots import duels, worlds
 from darbar_bots.court_piece.playout import NOBODY, Playout, Table, play_out, play_out_by_chance
 from darbar_bots.playouts import BIT_OF, SUIT_BITS, next_lot
+from darbar_bots.policies import find
+from darbar_bots.policy import Policy
 from darbar_bots.worlds import Worlds
 from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT
+from darbar_rules.games import BY_NAME
 
 SECONDS_MIN: Final = 0.5
 ROUNDS: Final = 300
 WORLDS: Final = 500
+ROUNDS_DECIDED: Final = 3
+DECISIONS: Final = 121
 FORMS: Final = ("hidden", "open", "kaat")
 
 Deal = tuple[Table, list[int], int, int]
@@ -37,6 +45,21 @@ class Figures(msgspec.Struct, frozen=True):
     moves_a_second: float
     worlds_a_second: float
     result: int
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """Milliseconds of the CPU for a decision."""
+
+    p95: float
+    middle: float
+    decisions: int
+
+
+class Decisions(msgspec.Struct, frozen=True):
+    """By the table at which they were due."""
+
+    compiled: bool
+    spent: dict[str, Spent]
 
 
 def blank(form: str) -> Table:
@@ -118,11 +141,51 @@ def worlds_a_second() -> tuple[float, int]:
     return drawn / spent, result
 
 
+def searched_tables() -> dict[str, Policy]:
+    """Tables at which the strong level searches, one for each of its policies, and that policy."""
+    found: dict[str, Policy] = {}
+    for name, (game, _) in TABLES.items():
+        policy = find(game, "strong")
+        if policy is not find(game, "normal") and all(policy is not other for other in found.values()):
+            found[name] = policy
+    return found
+
+
+def views_of(name: str) -> list[Any]:
+    """Positions of rounds that the normal level plays, of each kind of table alike, from all parts of a round."""
+    game_name, choices = TABLES[name]
+    game, found = BY_NAME[game_name], list[Any]()
+    for choice in choices:
+        options = game.options_type(**choice)
+        policies = [find(game_name, "normal")] * game.seat_counts(options)[0]
+        duels.play(game, options, policies, seed=1, rounds=ROUNDS_DECIDED, look=lambda view, _: found.append(view))
+    return Random(0).sample(found, min(DECISIONS, len(found)))
+
+
+def milliseconds_of_decisions() -> Decisions:
+    """Of each policy that searches; its first decision is not timed."""
+    figures = {}
+    for name, policy in searched_tables().items():
+        spent = []
+        for view in views_of(name):
+            began = time.process_time()
+            policy.decide(view)
+            spent.append(1000 * (time.process_time() - began))
+        parts = quantiles(spent[1:], n=20)
+        figures[name] = Spent(p95=parts[-1], middle=parts[9], decisions=len(spent) - 1)
+    assert figures, "no level searches: there is no decision to measure"
+    return Decisions(is_compiled(), figures)
+
+
+def is_compiled() -> bool:
+    return not str(worlds.__file__).endswith(".py")
+
+
 def measured(deals: Sequence[Deal]) -> Figures:
     moves, result = moves_a_second(deals)
     drawn, other_result = worlds_a_second()
     return Figures(
-        compiled=not str(worlds.__file__).endswith(".py"),
+        compiled=is_compiled(),
         moves_a_second=moves,
         worlds_a_second=drawn,
         result=result ^ other_result,
@@ -134,8 +197,9 @@ def main() -> None:
     deals = [dealt(form, dice) for _ in range(ROUNDS // len(FORMS)) for form in FORMS]
     gc.collect()
     gc.freeze()
-    for _ in sys.stdin:
-        print(msgspec.json.encode(measured(deals)).decode(), flush=True)
+    for line in sys.stdin:
+        found = measured(deals) if line.strip() == "kernels" else milliseconds_of_decisions()
+        print(msgspec.json.encode(found).decode(), flush=True)
 
 
 if __name__ == "__main__":

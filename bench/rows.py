@@ -59,6 +59,8 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "playouts_compiled": Target("value", 5_000_000),
         "playouts_plain": Target("value", 400_000),
         "worlds_compiled": Target("value", 150_000),
+        "strong_decision_compiled": Target("value", 20, "less"),
+        "strong_decision_plain": Target("value", 150, "less"),
         "rules_court_piece": RULES,
         "rules_king_20": RULES,
         "rules_king_short": RULES,

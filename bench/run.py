@@ -57,6 +57,8 @@ SCRIPTS: Mapping[str, str] = MappingProxyType(
         "playouts_compiled": "kernels_bench",
         "playouts_plain": "kernels_bench",
         "worlds_compiled": "kernels_bench",
+        "strong_decision_compiled": "kernels_bench",
+        "strong_decision_plain": "kernels_bench",
         "rules": "rules_row",
         "wallet_transfers": "wallet_bench",
         "bots": "bots_bench",

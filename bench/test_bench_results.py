@@ -122,6 +122,24 @@ def test_rows_of_kernels_without_a_compiler_have_the_plain_figure_alone() -> Non
     assert found["worlds_compiled"].voids == ("not_compiled",)
 
 
+@pytest.mark.usefixtures("rows")
+def test_the_slowest_of_the_searching_policies_is_held_against_the_target_of_a_decision() -> None:
+    bench = importlib.import_module("bench.kernels_bench")
+    figures = importlib.import_module("bench.kernel_figures")
+
+    def spent(p95: float) -> Any:
+        return figures.Spent(p95=p95, middle=p95 / 2, decisions=100)
+
+    slow = figures.Decisions(compiled=False, spent={"court_piece": spent(40.0), "king_20": spent(151.0)})
+    quick = figures.Decisions(compiled=True, spent={"court_piece": spent(20.0), "king_20": spent(7.0)})
+    found = {row.row: row for row in bench.decision_rows([slow, quick])}
+    assert found["strong_decision_plain"].value == 151.0
+    assert not found["strong_decision_plain"].met
+    assert found["strong_decision_compiled"].met
+    without = {row.row: row for row in bench.decision_rows([slow])}
+    assert without["strong_decision_compiled"].voids == ("not_compiled",)
+
+
 def test_every_game_has_its_rows(rows: Any) -> None:
     bench = importlib.import_module("bench.rules_bench")
     assert {game for game, _ in bench.TABLES.values()} == set(BY_NAME)
