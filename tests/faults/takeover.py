@@ -24,6 +24,7 @@ from crowd import (
     SEATING_AT_ONCE,
     SETTINGS,
     SETTLE_SECONDS,
+    TURN_SECONDS,
     WAIT_SECONDS_MAX,
     Crowd,
     Thinker,
@@ -79,7 +80,8 @@ async def takeover(folder: Path, *, tables: int) -> int:
         async with crowd_at(stack, tables=tables, people=people, shards=owned) as crowd:
             is_good = await _killed(stack, owner, crowd)
             await stack.ready()
-            await lasts(SETTLE_SECONDS)
+            # Who came back late thinks on about a turn whose clock has run meanwhile: that is no refusal of the stop.
+            await lasts(TURN_SECONDS + SETTLE_SECONDS)
             stop = await _stopped(stack, crowd)
             compared = await crowd.compared(stack)
         is_good = is_good and stop.is_planned and compared.acknowledged > 0 and not compared.wrong

@@ -39,10 +39,10 @@ QUIET_POLL_SECONDS = 0.005
 TAKEN_SECONDS_MAX = 5.0
 # Whoever is sent away has to connect elsewhere, say hello and be told the table, where others play meanwhile: so many
 # come at once without a move that waits. At a stop with more, all go within these seconds.
-SOCKETS_A_SECOND = 200
-SPREAD_SECONDS_MAX = 30.0
+SOCKETS_A_SECOND = 150
+SPREAD_SECONDS_MAX = 40.0
 # What is not handed over at a stop by then goes as after a death, but at once.
-LEAVING_SECONDS_MAX = 45.0
+LEAVING_SECONDS_MAX = 55.0
 AGAIN_SECONDS_MIN = 0.05
 AGAIN_SECONDS_MAX = 1.0
 
