@@ -62,6 +62,9 @@ SCRIPTS: Mapping[str, str] = MappingProxyType(
         "rules": "rules_row",
         "wallet_transfers": "wallet_bench",
         "bots": "bots_bench",
+        "strong_court_piece": "strong_bots_bench",
+        "strong_no_hearts": "strong_bots_bench",
+        "strong_no_tricks": "strong_bots_bench",
         "voice_pipeline": "voice_bench",
         "voice_moves": "voice_bench",
     }

@@ -46,7 +46,7 @@ def duel(
         _pair(game, options, (one, other), seed=seed, rounds=rounds) for seed in range(first_seed, first_seed + pairs)
     ]
     won, points = [share for share, _ in played], [points for _, points in played]
-    return Duel(pairs, fmean(won), _half_width(won), fmean(points), _half_width(points))
+    return Duel(pairs, fmean(won), half_width(won), fmean(points), half_width(points))
 
 
 def play(
@@ -61,16 +61,22 @@ def play(
     while not game.turn(state).game_over and len(results) < rounds:
         chance = chance_of(seed, round=len(results) + 1)
         state = reduce(game.evolve, game.deal(state, chance), state)
-        while seats := game.turn(state).seats:
-            view = game.view(state, seats[0])
-            decision = policies[seats[0]].decide(view)
-            if look is not None:
-                look(view, decision)
-            state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
+        state = play_round(game, state, policies, chance, look)
         result = game.result(state)
         assert result is not None
         results.append(result)
     return results
+
+
+def play_round(game: AnyGame, state: Any, policies: Sequence[Policy], chance: Chance, look: Look | None = None) -> Any:
+    """The state after a round that is dealt has been played to its end."""
+    while seats := game.turn(state).seats:
+        view = game.view(state, seats[0])
+        decision = policies[seats[0]].decide(view)
+        if look is not None:
+            look(view, decision)
+        state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
+    return state
 
 
 def chance_of(seed: int, *, round: int = 1) -> Chance:
@@ -95,5 +101,6 @@ def _pair(
     return won / 2, points / 2
 
 
-def _half_width(values: Sequence[float]) -> float:
+def half_width(values: Sequence[float]) -> float:
+    """Half of the 95 % interval of their mean."""
     return NORMAL_95 * stdev(values) / sqrt(len(values))
