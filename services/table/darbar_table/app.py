@@ -47,6 +47,7 @@ from darbar_table.http import Pages
 from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.shards.cells import Cells
+from darbar_table.shards.pace import Pace
 from darbar_table.socket.handler import SocketHandler
 from darbar_table.store.archiver import Archiver
 from darbar_table.store.registry import Registry
@@ -188,13 +189,19 @@ class Service:
         self._stopping = True
         node, bus = self.node, self.bus  # The node may end, and be forgotten, while it stops.
         if node is not None and bus is not None:
-            await node.stop()
-            if self.relay is not None:
-                self.relay.close()
+            await self._send_away(node)
             with suppress(Unavailable):
                 await bus.publish(subjects.TABLE_RETIRED, ProcessRetired(node.process_id))
         if self.socket_handler is not None:
             self.socket_handler.close()
+
+    async def _send_away(self, node: TableNode) -> None:
+        """Our tables and their players, and at the same pace those whose tables are elsewhere."""
+        if self.relay is None:
+            await node.stop(Pace(node.sockets))
+        else:
+            pace = Pace(node.sockets + self.relay.sockets)
+            await asyncio.gather(node.stop(pace), self.relay.close(pace))
 
     async def ready(self) -> list[str]:
         """What is missing before players may come."""

@@ -17,7 +17,9 @@ from darbar_table.app import SERVICE
 from darbar_table.engine import handover
 from darbar_table.engine.handover import _Group
 from darbar_table.engine.node import TableNode
+from darbar_table.shards import pace
 from darbar_table.shards.holdings import ShardState
+from darbar_table.shards.pace import Pace
 from darbar_table.shards.placement import SHARDS, Placement, shard_of
 
 HELD_SECONDS = 0.3
@@ -116,15 +118,15 @@ async def test_who_stops_hands_its_tables_over_first(start_table: StartTable, ta
 
 async def test_players_are_not_all_sent_away_at_once(start_table: StartTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those who came first have their time elsewhere; meanwhile the others play on where they are."""
-    monkeypatch.setattr(handover, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
-    monkeypatch.setattr(handover, "SPREAD_SECONDS_MAX", HOUR_SECONDS)
+    monkeypatch.setattr(pace, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
+    monkeypatch.setattr(pace, "SPREAD_SECONDS_MAX", HOUR_SECONDS)
     monkeypatch.setattr(handover, "TABLES_AT_ONCE", 1)
     first = await start_table()
     tables = [await first.open_table(host=f"host{number}") for number in range(3)]
     players = [await comer(first, table_id, f"guest{number}") for number, table_id in enumerate(tables)]
     second = await start_table()
 
-    leaving = asyncio.create_task(node_of(first).handover.leave())
+    leaving = asyncio.create_task(node_of(first).handover.leave(Pace(node_of(first).sockets)))
     await eventually(lambda: any(serves(second, table_id) for table_id in tables))
     still_here = [number for number, table_id in enumerate(tables) if serves(first, table_id)]
     answers = [await players[number].command("sit") for number in still_here]
@@ -138,8 +140,8 @@ async def test_players_are_not_all_sent_away_at_once(start_table: StartTable, mo
 async def test_however_many_players_there_are_all_go_in_time(
     start_table: StartTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handover, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
-    monkeypatch.setattr(handover, "SPREAD_SECONDS_MAX", HELD_SECONDS)
+    monkeypatch.setattr(pace, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
+    monkeypatch.setattr(pace, "SPREAD_SECONDS_MAX", HELD_SECONDS)
     monkeypatch.setattr(handover, "TABLES_AT_ONCE", 1)
     first = await start_table()
     tables = [await first.open_table(host=f"host{number}") for number in range(3)]
@@ -147,7 +149,7 @@ async def test_however_many_players_there_are_all_go_in_time(
         await comer(first, table_id, f"guest{number}")
     second = await start_table()
 
-    await node_of(first).handover.leave()
+    await node_of(first).handover.leave(Pace(node_of(first).sockets))
 
     assert counted(first) == 0
     await eventually(lambda: all(serves(second, table_id) for table_id in tables))

@@ -28,12 +28,15 @@ from darbar_table.handlers.gateway import HELD_SECONDS_MAX, TableGateway
 from darbar_table.handlers.relay import ASKED_SECONDS_MAX, SILENCE_SECONDS_MAX, OwnedHere, Relay, RelayLink
 from darbar_table.handlers.relay_messages import NO_FRAME, AnyStep, Enter, Leave, Passed, Tell, ToOwner, ToRelay
 from darbar_table.handlers.relayed import RelayedSocket, RelayedSockets
+from darbar_table.shards import pace
+from darbar_table.shards.pace import Pace
 from darbar_table.shards.placement import shard_of
 
 # An owner that is silent is left after a few seconds, a command is answered within ten.
 GOES_ON_SECONDS_MAX = 30.0
 STAYS = {"better_place_seconds": 3600.0}
 NAMES = ("ann", "bob", "cyn", "dan")
+HOUR_SECONDS = 3600.0
 TABLE = UUID(int=7)
 DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(reading.client_frame_type(reading.DecisionFrames()))
 
@@ -448,6 +451,22 @@ async def test_what_was_read_before_the_owner_was_chosen_does_not_lead_back(far:
     far.time += 0.1
     far.link.look(far.time)
     assert far.posted() == []
+
+
+async def test_who_is_far_from_their_table_is_sent_there_at_the_pace_of_all_when_a_process_stops(
+    far: Far, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
+    monkeypatch.setattr(pace, "SPREAD_SECONDS_MAX", HOUR_SECONDS)
+    others, others_pace = Pace(), Pace()
+    others_pace.begin(1)
+    await far.entered()
+    waiting = asyncio.create_task(far.relay.close(others_pace))
+    await asyncio.sleep(0)
+    assert [far.socket.closed] == [None]
+    await far.relay.close(others)
+    assert far.socket.closed == "moved"
+    waiting.cancel()
 
 
 async def test_a_closing_that_is_none_of_the_owners_business_ends_the_socket(far: Far) -> None:

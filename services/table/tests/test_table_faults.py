@@ -28,6 +28,7 @@ from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.node import TableNode
 from darbar_table.engine.round_start import RoundStart
 from darbar_table.handlers import awaited_reply
+from darbar_table.shards.pace import Pace
 from darbar_table.store.chain import first_link
 from darbar_table.store.codec import EventCodec
 
@@ -240,8 +241,8 @@ async def test_a_planned_stop_is_told_though_the_fence_has_gone_meanwhile(
         retired.append(message.process_id)
         told.set()
 
-    async def stop() -> None:
-        await TableNode.stop(node)
+    async def stop(pace: Pace) -> None:
+        await TableNode.stop(node, pace)
         await eventually(lambda: service.node is None)
 
     listening = await bus.serve(TABLE_RETIRED, ProcessRetired, hear)

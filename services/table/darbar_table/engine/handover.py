@@ -7,7 +7,6 @@ loads them, and whoever is connected here is sent there. Commands that come mean
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
@@ -26,21 +25,18 @@ from darbar_table.engine.live_table import LiveTable
 from darbar_table.engine.owner import Owner
 from darbar_table.metrics import Metrics
 from darbar_table.shards.holdings import Holdings, ShardState
+from darbar_table.shards.pace import Pace
 from darbar_table.shards.placement import Placement
 from darbar_table.shards.survey import Survey
 
-# Nobody waits longer for a table than a load of so many takes.
-TABLES_AT_ONCE = 50
+# Nobody waits longer for a table than a load of so many takes, nor do more players than theirs come at once.
+TABLES_AT_ONCE = 10
 SHARDS_AT_ONCE = 64
 LOOK_SECONDS = 1.0
 QUIET_SECONDS_MAX = 5.0
 QUIET_POLL_SECONDS = 0.005
 # The successor looks every second anyhow: longer than this nobody is kept from asking there.
 TAKEN_SECONDS_MAX = 5.0
-# Whoever is sent away has to connect elsewhere, say hello and be told the table, where others play meanwhile: so many
-# come at once without a move that waits. At a stop with more, all go within these seconds.
-SOCKETS_A_SECOND = 150
-SPREAD_SECONDS_MAX = 40.0
 # What is not handed over at a stop by then goes as after a death, but at once.
 LEAVING_SECONDS_MAX = 55.0
 AGAIN_SECONDS_MIN = 0.05
@@ -54,21 +50,6 @@ class _Group(NamedTuple):
 
     successor: str
     shards: list[int]
-
-
-class _Pace:
-    """Keeps those who are sent away from coming elsewhere all at once."""
-
-    def __init__(self) -> None:
-        self._next_at = -math.inf
-
-    async def wait(self) -> None:
-        """Until those who were sent before have had their time."""
-        await asyncio.sleep(max(0.0, self._next_at - monotonic()))
-
-    def begin(self, sockets: int, sockets_a_second: float) -> None:
-        """So many are sent away now."""
-        self._next_at = monotonic() + sockets / sockets_a_second
 
 
 class Handover:
@@ -96,37 +77,34 @@ class Handover:
         self._freezer = freezer
         self._places = Placement(known_seconds_min=known_seconds_min, clock=clock)
         self._handing = asyncio.Lock()
-        self._pace = _Pace()
+        self._pace = Pace()
 
     async def run(self) -> None:
         """For ever: what another process has been the better place for, long enough, goes there."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            while await self._next_gone(self._misplaced, SOCKETS_A_SECOND):
+            while await self._next_gone(self._misplaced, self._pace):
                 pass
 
-    async def leave(self) -> None:
+    async def leave(self, pace: Pace) -> None:
         """Before a planned stop: everything goes to those who stay, as far as there are any and the time allows."""
         began, count = monotonic(), 0
         with suppress(TimeoutError, DatabaseAway):
             async with asyncio.timeout(LEAVING_SECONDS_MAX):
                 await self._survey.leave()
                 await self._survey.look()
-                sockets = sum(len(live.sockets) for live in self._owner.live_tables.values())
-                sockets_a_second = max(SOCKETS_A_SECOND, sockets / SPREAD_SECONDS_MAX)
-                while gone := await self._next_gone(self._leaving, sockets_a_second):
+                while gone := await self._next_gone(self._leaving, pace):
                     count += gone
         log.info("shards_left", count=count, seconds=round(monotonic() - began, 3))
 
-    async def _next_gone(self, next_group: Callable[[], _Group | None], sockets_a_second: float) -> int:
+    async def _next_gone(self, next_group: Callable[[], _Group | None], pace: Pace) -> int:
         """How many shards have gone together now; 0: there were none, or not all of them have."""
-        await self._pace.wait()
+        await pace.wait()
         async with self._handing:
             group = next_group()
             if group is None:
                 return 0
-            sockets = sum(len(live.sockets) for live in self._tables_in(group.shards))
-            self._pace.begin(sockets, sockets_a_second)
+            pace.begin(sum(len(live.sockets) for live in self._tables_in(group.shards)))
             return len(group.shards) if await self._hand_over(group) else 0
 
     def _misplaced(self) -> _Group | None:

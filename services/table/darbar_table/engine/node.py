@@ -37,6 +37,7 @@ from darbar_table.metrics import Metrics
 from darbar_table.settings import Settings
 from darbar_table.shards.cells import Cells
 from darbar_table.shards.holdings import Holdings, ShardState
+from darbar_table.shards.pace import Pace
 from darbar_table.shards.placement import shard_of
 from darbar_table.shards.survey import Survey
 from darbar_table.store.codec import Codecs
@@ -125,16 +126,21 @@ class TableNode:
         finally:
             self.owner.end()
 
-    async def stop(self) -> None:
+    async def stop(self, pace: Pace) -> None:
         """Planned: tables move to who stays, if there is somebody. Of those left here what was offered is stored, and
         the row goes away; then others have them, whoever is still connected here."""
-        await self.handover.leave()
+        await self.handover.leave(pace)
         self.holdings.leave_all()
         self.owner.end()
         if not await self.writer.drained(seconds_max=DRAIN_SECONDS_MAX):
             log.error("stopped_with_appends_waiting", process_id=self.process_id)
         await self.lease.release()
         self.close_sockets()
+
+    @property
+    def sockets(self) -> int:
+        """How many players and spectators our tables have, wherever they are connected."""
+        return sum(len(live.sockets) for live in self.owner.live_tables.values())
 
     @property
     def shards_served(self) -> int:

@@ -30,6 +30,7 @@ from darbar_table.engine.live_table import COMMANDS_WAITING_MAX, Connection, Rep
 from darbar_table.engine.node import TableNode
 from darbar_table.handlers.gateway import HELD_SECONDS_MAX, LocalGateway, TableLink
 from darbar_table.handlers.relay_messages import Alive, AnyStep, Enter, Leave, Passed, Tell, ToOwner, ToRelay
+from darbar_table.shards.pace import Pace
 from darbar_table.shards.placement import shard_of
 
 LOOK_SECONDS = 0.1
@@ -146,10 +147,17 @@ class Relay:
         for link in list(self._by_socket.values()):
             link.look(now)
 
-    def close(self) -> None:
+    @property
+    def sockets(self) -> int:
+        return len(self._by_socket)
+
+    async def close(self, pace: Pace) -> None:
         """This process stops: everybody goes on at the owner of their table."""
-        for link in list(self._by_socket.values()):
-            link.send_away()
+        for socket, link in list(self._by_socket.items()):
+            await pace.wait()
+            if self._by_socket.get(socket) is link:
+                pace.begin(1)
+                link.send_away()
 
     def owner_of(self, table_id: UUID) -> tuple[str | None, float]:
         """Who owns it, and when that was read. Raises Unavailable between two nodes."""
