@@ -61,14 +61,16 @@ def play(
     while not game.turn(state).game_over and len(results) < rounds:
         chance = chance_of(seed, round=len(results) + 1)
         state = reduce(game.evolve, game.deal(state, chance), state)
-        state = play_round(game, state, policies, chance, look)
+        state = play_round(game, state, policies, chance, look=look)
         result = game.result(state)
         assert result is not None
         results.append(result)
     return results
 
 
-def play_round(game: AnyGame, state: Any, policies: Sequence[Policy], chance: Chance, look: Look | None = None) -> Any:
+def play_round(
+    game: AnyGame, state: Any, policies: Sequence[Policy], chance: Chance, *, look: Look | None = None
+) -> Any:
     """The state after a round that is dealt has been played to its end."""
     while seats := game.turn(state).seats:
         view = game.view(state, seats[0])
