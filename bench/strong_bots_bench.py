@@ -32,6 +32,7 @@ from darbar_rules.games.king.options import SEATS, King20Options
 
 MEASURE: Final = "--measure"
 PAIRS: Final = 300
+PAIRS_AT_ONCE: Final = 5
 # Other deals than those by which the bots were made.
 FIRST_SEED: Final = 20_000
 DEALS: Final = 40
@@ -48,11 +49,11 @@ def normal(_dice: Random) -> Policy:
     return find("court_piece", "normal")
 
 
-def pair_won(seed: int) -> float:
-    """The share of a pair of rounds that the strong side won; the ways to the trump take turns."""
+def won_of_few(seed: int) -> float:
+    """The share of PAIRS_AT_ONCE pairs of rounds that the strong side won; the ways to the trump take turns."""
     ways = get_args(TrumpMode)
-    options = CourtPieceOptions(trump=ways[seed % len(ways)])
-    return duel(BY_NAME["court_piece"], options, strong, normal, pairs=1, first_seed=seed).won
+    options = CourtPieceOptions(trump=ways[seed // PAIRS_AT_ONCE % len(ways)])
+    return duel(BY_NAME["court_piece"], options, strong, normal, pairs=PAIRS_AT_ONCE, first_seed=seed).won
 
 
 def units_of(contract: str, seed: int) -> float:
@@ -71,7 +72,7 @@ def units_of(contract: str, seed: int) -> float:
 
 
 def court_piece_row(pool: Executor) -> Row:
-    won = list(pool.map(pair_won, range(FIRST_SEED, FIRST_SEED + PAIRS), chunksize=5))
+    won = list(pool.map(won_of_few, range(FIRST_SEED, FIRST_SEED + PAIRS, PAIRS_AT_ONCE)))
     beside = {"share": fmean(won), "half_width": half_width(won), "pairs": float(PAIRS)}
     return made(
         "strong_court_piece",
