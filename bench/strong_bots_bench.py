@@ -21,7 +21,7 @@ import msgspec
 from bench.kernels_bench import FOLDER, ROOT, compiled
 from bench.rows import Row, made
 
-from darbar_bots.duels import chance_of, duel, half_width, play_round
+from darbar_bots.duels import chance_of, duel, half_width
 from darbar_bots.policies import find
 from darbar_bots.policy import Policy
 from darbar_kit.settings import environment
@@ -66,7 +66,10 @@ def units_of(contract: str, seed: int) -> float:
         (declarer,) = game.turn(state).seats
         state = reduce(game.evolve, game.decide(state, declarer, Declare(contract, None), chance), state)
         policies = [strong_one if place == seat else rule for place in range(SEATS)]
-        points = play_round(game, state, policies, chance).match.ended.points
+        while seats := game.turn(state).seats:
+            decision = policies[seats[0]].decide(game.view(state, seats[0]))
+            state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
+        points = state.match.ended.points
         taken.append(UNITS * points[seat] / sum(points))
     return fmean(taken)
 

@@ -61,24 +61,16 @@ def play(
     while not game.turn(state).game_over and len(results) < rounds:
         chance = chance_of(seed, round=len(results) + 1)
         state = reduce(game.evolve, game.deal(state, chance), state)
-        state = play_round(game, state, policies, chance, look=look)
+        while seats := game.turn(state).seats:
+            view = game.view(state, seats[0])
+            decision = policies[seats[0]].decide(view)
+            if look is not None:
+                look(view, decision)
+            state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
         result = game.result(state)
         assert result is not None
         results.append(result)
     return results
-
-
-def play_round(
-    game: AnyGame, state: Any, policies: Sequence[Policy], chance: Chance, *, look: Look | None = None
-) -> Any:
-    """The state after a round that is dealt has been played to its end."""
-    while seats := game.turn(state).seats:
-        view = game.view(state, seats[0])
-        decision = policies[seats[0]].decide(view)
-        if look is not None:
-            look(view, decision)
-        state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
-    return state
 
 
 def chance_of(seed: int, *, round: int = 1) -> Chance:

@@ -124,7 +124,7 @@ class Playout:
         return self.seat == self.streak and self.pile + 1 >= needed and takes & ~table.no_pick_up != 0
 
     def any_choice(self, lot: i64) -> i64:
-        """Any card; who can't follow sees the hidden trump one time in eight."""
+        """One by chance; who can't follow sees the hidden trump one time in eight."""
         if not self.own:
             self.show()
         following = self.own & self.led if self.lying else 0
