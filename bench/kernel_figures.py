@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from random import Random
 from statistics import quantiles
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 from bench.rules_bench import TABLES
@@ -27,13 +27,14 @@ from darbar_bots.policy import Policy
 from darbar_bots.worlds import Worlds
 from darbar_rules.cards import CARDS_IN_DECK, CARDS_IN_SUIT
 from darbar_rules.games import BY_NAME
+from darbar_rules.games.court_piece.options import TrumpMode
 
 SECONDS_MIN: Final = 0.5
 ROUNDS: Final = 300
 WORLDS: Final = 500
 ROUNDS_DECIDED: Final = 3
 DECISIONS: Final = 121
-FORMS: Final = ("hidden", "open", "kaat")
+FORMS: Final = get_args(TrumpMode)
 
 Deal = tuple[Table, list[int], int, int]
 

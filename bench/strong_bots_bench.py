@@ -18,10 +18,11 @@ from statistics import fmean
 from typing import Final, get_args
 
 import msgspec
+from bench.bots_bench import regular
 from bench.kernels_bench import FOLDER, ROOT, compiled
 from bench.rows import Row, made
 
-from darbar_bots.duels import chance_of, duel, half_width
+from darbar_bots.duels import chance_of, duel, half_width, play_round
 from darbar_bots.policies import find
 from darbar_bots.policy import Policy
 from darbar_kit.settings import environment
@@ -45,15 +46,11 @@ def strong(_dice: Random) -> Policy:
     return find("court_piece", "strong")
 
 
-def normal(_dice: Random) -> Policy:
-    return find("court_piece", "normal")
-
-
 def won_of_few(seed: int) -> float:
     """The share of PAIRS_AT_ONCE pairs of rounds that the strong side won; the ways to the trump take turns."""
     ways = get_args(TrumpMode)
     options = CourtPieceOptions(trump=ways[seed // PAIRS_AT_ONCE % len(ways)])
-    return duel(BY_NAME["court_piece"], options, strong, normal, pairs=PAIRS_AT_ONCE, first_seed=seed).won
+    return duel(BY_NAME["court_piece"], options, strong, regular, pairs=PAIRS_AT_ONCE, first_seed=seed).won
 
 
 def units_of(contract: str, seed: int) -> float:
@@ -66,10 +63,7 @@ def units_of(contract: str, seed: int) -> float:
         (declarer,) = game.turn(state).seats
         state = reduce(game.evolve, game.decide(state, declarer, Declare(contract, None), chance), state)
         policies = [strong_one if place == seat else rule for place in range(SEATS)]
-        while seats := game.turn(state).seats:
-            decision = policies[seats[0]].decide(game.view(state, seats[0]))
-            state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
-        points = state.match.ended.points
+        points = play_round(game, state, policies, chance).match.ended.points
         taken.append(UNITS * points[seat] / sum(points))
     return fmean(taken)
 

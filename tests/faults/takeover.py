@@ -43,7 +43,7 @@ BACK_SECONDS_MAX = 30.0
 GAP_SECONDS_MAX = 1.0
 # Of the process that plays for everybody. Where it has more to do, moves wait for it and not for Darbar.
 PLAYERS_SHARE_MAX = 0.9
-# So many that it has time: with 2,000 tables it uses most of a core while their sockets change processes.
+# So many that it surely has time.
 HANDOVER_TABLES = 600
 MEBIBYTE = 1024 * 1024
 _OWNED = "SELECT shard FROM shard WHERE process_id = $1"

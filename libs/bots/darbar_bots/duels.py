@@ -8,7 +8,7 @@ from functools import reduce
 from math import sqrt
 from random import Random
 from statistics import fmean, stdev
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from darbar_bots.policy import Policy
 from darbar_rules.deal import FILTERED_IN_BAG, FLAGS_IN_BAG, Chance
@@ -16,6 +16,7 @@ from darbar_rules.game import AnyGame, RoundResult
 
 # A policy for each game, made with that game's own dice.
 Entrant = Callable[[Random], Policy]
+State = TypeVar("State")
 Look = Callable[[Any, Any], None]
 
 SEED_BYTES: Final = 32
@@ -61,16 +62,24 @@ def play(
     while not game.turn(state).game_over and len(results) < rounds:
         chance = chance_of(seed, round=len(results) + 1)
         state = reduce(game.evolve, game.deal(state, chance), state)
-        while seats := game.turn(state).seats:
-            view = game.view(state, seats[0])
-            decision = policies[seats[0]].decide(view)
-            if look is not None:
-                look(view, decision)
-            state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
+        state = play_round(game, state, policies, chance, look=look)
         result = game.result(state)
         assert result is not None
         results.append(result)
     return results
+
+
+def play_round(
+    game: AnyGame, state: State, policies: Sequence[Policy], chance: Chance, *, look: Look | None = None
+) -> State:
+    """The state at the end of the round that this state is in."""
+    while seats := game.turn(state).seats:
+        view = game.view(state, seats[0])
+        decision = policies[seats[0]].decide(view)
+        if look is not None:
+            look(view, decision)
+        state = reduce(game.evolve, game.decide(state, seats[0], decision, chance), state)
+    return state
 
 
 def chance_of(seed: int, *, round: int = 1) -> Chance:

@@ -187,21 +187,15 @@ class Service:
     async def stop(self, _app: web.Application) -> None:
         """First of all the tables go to other processes; then requests in work are waited for."""
         self._stopping = True
-        node, bus = self.node, self.bus  # The node may end, and be forgotten, while it stops.
-        if node is not None and bus is not None:
-            await self._send_away(node)
+        node, bus, relay = self.node, self.bus, self.relay  # The node may end, and be forgotten, while it stops.
+        if node is not None and bus is not None and relay is not None:
+            # At one pace: players of our tables, and those here whose tables are elsewhere.
+            pace = Pace(node.sockets + relay.sockets)
+            await asyncio.gather(node.stop(pace), relay.close(pace))
             with suppress(Unavailable):
                 await bus.publish(subjects.TABLE_RETIRED, ProcessRetired(node.process_id))
         if self.socket_handler is not None:
             self.socket_handler.close()
-
-    async def _send_away(self, node: TableNode) -> None:
-        """Our tables and their players, and at the same pace those whose tables are elsewhere."""
-        if self.relay is None:
-            await node.stop(Pace(node.sockets))
-        else:
-            pace = Pace(node.sockets + self.relay.sockets)
-            await asyncio.gather(node.stop(pace), self.relay.close(pace))
 
     async def ready(self) -> list[str]:
         """What is missing before players may come."""

@@ -63,11 +63,8 @@ class Race:
 
     async def stay_at_the_seat(self, live: LiveTable) -> None:
         """A player who loses five races in a row would have a bot decide for them (TL-16), and that is no race."""
-        if live.table.seats[self.seat].expiries < EXPIRIES_MAX - 1:
-            return
-        start, id_ = len(self.player.frames), f"back-{self.id}"
-        await self.player.send(type="im_back", id=id_)
-        await self.player.until(lambda frame: frame.get("id") == id_, start=start)
+        if live.table.seats[self.seat].expiries >= EXPIRIES_MAX - 1:
+            await self.player.command("im_back")
 
 
 def held(stack: Stack, table_id: str) -> LiveTable:

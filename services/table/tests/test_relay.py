@@ -458,13 +458,13 @@ async def test_who_is_far_from_their_table_is_sent_there_at_the_pace_of_all_when
 ) -> None:
     monkeypatch.setattr(pace, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
     monkeypatch.setattr(pace, "SPREAD_SECONDS_MAX", HOUR_SECONDS)
-    others, others_pace = Pace(), Pace()
-    others_pace.begin(1)
+    nobody_before, one_before = Pace(), Pace()
+    one_before.begin(1)
     await far.entered()
-    waiting = asyncio.create_task(far.relay.close(others_pace))
+    waiting = asyncio.create_task(far.relay.close(one_before))
     await asyncio.sleep(0)
     assert [far.socket.closed] == [None]
-    await far.relay.close(others)
+    await far.relay.close(nobody_before)
     assert far.socket.closed == "moved"
     waiting.cancel()
 

@@ -3,7 +3,6 @@
 It does for `darbar up --processes` what an ingress does in a cluster: it chooses by path and passes on.
 """
 
-import asyncio
 import contextlib
 import random
 import re
@@ -119,11 +118,7 @@ class Gateway:
         for name, base_url in _named_places(services):
             # One that doesn't answer must not hide what the others have counted.
             with contextlib.suppress(aiohttp.ClientError, TimeoutError):
-                async with (
-                    asyncio.timeout(origin.ASK_SECONDS_MAX),
-                    self._session.get(f"{base_url}/metrics", timeout=origin.NO_TIMEOUT) as answered,
-                ):
-                    pages[name] = await answered.text()
+                pages[name] = (await origin.body_at(self._session, f"{base_url}/metrics")).decode()
         counted = {name: parsed(page) for name, page in pages.items()}
         return render({**counted, NAME: collected(self._restarts.registry)})
 

@@ -8,13 +8,12 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
+from darbar_client.http import NO_TIMEOUT
 from darbar_kit.http import answer
 from darbar_kit.metrics import CONTENT_TYPE
 from darbar_local.gateway import web_client
 
 ASK_SECONDS_MAX = 5.0
-# aiohttp's own takes a task that is cancelled in the moment when it rings for one that was too slow: it would go on.
-NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -59,11 +58,16 @@ def missing_in(body: bytes) -> list[str]:
     return msgspec.json.decode(body, type=_Said).missing
 
 
+async def body_at(session: aiohttp.ClientSession, url: str) -> bytes:
+    """What is answered there. Raises ClientError, and TimeoutError after ASK_SECONDS_MAX."""
+    async with asyncio.timeout(ASK_SECONDS_MAX), session.get(url, timeout=NO_TIMEOUT) as answered:
+        return await answered.read()
+
+
 async def ask(session: aiohttp.ClientSession, url: str) -> list[str] | None:
     """What the /readyz or /healthz at this address misses; None when it doesn't answer."""
     try:
-        async with asyncio.timeout(ASK_SECONDS_MAX), session.get(url, timeout=NO_TIMEOUT) as answered:
-            return missing_in(await answered.read())
+        return missing_in(await body_at(session, url))
     except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError):
         return None
 
