@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -116,23 +117,58 @@ async def test_who_stops_hands_its_tables_over_first(start_table: StartTable, ta
     await connection.close()
 
 
+async def test_so_many_go_in_a_second_and_more_only_where_there_are_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(pace, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(pace, "monotonic", lambda: 100.0)
+    usual, hurried = Pace(), Pace(2 * round(pace.SOCKETS_A_SECOND * pace.SPREAD_SECONDS_MAX))
+    for each in (usual, hurried):
+        await each.wait()
+        each.begin(pace.SOCKETS_A_SECOND)
+        await each.wait()
+        each.begin(pace.SOCKETS_A_SECOND)
+        await each.wait()
+    assert waited == pytest.approx([0.0, 1.0, 2.0, 0.0, 0.5, 1.0])
+
+
+class HeldPace(Pace):
+    """Whoever comes after the first ones waits for ever."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone: list[int] = []
+        self.is_waited_for = False
+
+    async def wait(self) -> None:
+        if self.gone:
+            self.is_waited_for = True
+            await asyncio.get_running_loop().create_future()
+
+    def begin(self, sockets: int) -> None:
+        self.gone.append(sockets)
+
+
 async def test_players_are_not_all_sent_away_at_once(start_table: StartTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those who came first have their time elsewhere; meanwhile the others play on where they are."""
-    monkeypatch.setattr(pace, "SOCKETS_A_SECOND", 1 / HOUR_SECONDS)
-    monkeypatch.setattr(pace, "SPREAD_SECONDS_MAX", HOUR_SECONDS)
     monkeypatch.setattr(handover, "TABLES_AT_ONCE", 1)
-    first = await start_table()
+    monkeypatch.setattr(handover, "SHARDS_AT_ONCE", SHARDS)
+    first, held_pace = await start_table(), HeldPace()
     tables = [await first.open_table(host=f"host{number}") for number in range(3)]
     players = [await comer(first, table_id, f"guest{number}") for number, table_id in enumerate(tables)]
-    second = await start_table()
+    await start_table()
 
-    leaving = asyncio.create_task(node_of(first).handover.leave(Pace(node_of(first).sockets)))
-    await eventually(lambda: any(serves(second, table_id) for table_id in tables))
+    leaving = asyncio.create_task(node_of(first).handover.leave(held_pace))
+    await eventually(lambda: held_pace.is_waited_for)
     still_here = [number for number, table_id in enumerate(tables) if serves(first, table_id)]
     answers = [await players[number].command("sit") for number in still_here]
 
-    assert len(still_here) == 2
-    assert [answer["type"] for answer in answers] == ["event", "event"]
+    assert still_here
+    assert held_pace.gone == [len(tables) - len(still_here)]
+    assert {answer["type"] for answer in answers} == {"event"}
     assert not leaving.done()
     leaving.cancel()
 
